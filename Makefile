@@ -2,30 +2,45 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: setup models demo test test-browser bench simulate fuzz fuzz-api budget format dist test-packages certs interop clean help
+.PHONY: setup setup-tests models demo test test-web test-browser screens bench simulate fuzz fuzz-api budget format dist npm test-packages reference certs interop clean help
 
 SWIFT ?= swift
 
 setup: ## install missing libraries and tools (Debian, Ubuntu)
 	@scripts/setup
 
+setup-tests: ## also install what only the tests need: Chromium, proxies, Node.js
+	@scripts/setup --tests
+
 models: ## download the speech models of the embedded assistant, if missing
 	@scripts/setup-models
 
-demo: setup certs ## build the gateway and run a conversation with the assistant
-	@scripts/setup-models || true
-	$(SWIFT) build -c release --product patchbay
-	.build/release/patchbay demo
-
 # Line numbers as the only debug information, and an index without system modules: the build takes a fifth less time.
 TEST_BUILD = -Xcc -g0 -Xswiftc -gline-tables-only -Xswiftc -index-ignore-system-modules
-test: setup certs interop models ## build everything and run all tests
+
+# `make test` reuses this build. A release build takes 60 % more time, and answers 100 ms earlier.
+demo: setup certs ## build the gateway and run a conversation with the assistant
+	@scripts/setup-models || true
+	$(SWIFT) build --product patchbay $(TEST_BUILD)
+	.build/debug/patchbay demo
+
+test: setup-tests certs interop models ## build everything and run all tests
 	$(SWIFT) build --build-tests $(TEST_BUILD)
 	@SWIFT=$(SWIFT) Tests/run
 
-test-browser: setup certs interop models ## check the web pages in headless Chromium, a part of `make test`
+test-web: setup-tests ## check types and run the unit tests of the web pages, a part of `make test`
+	@Tests/Web/run
+
+test-browser: setup-tests certs interop models ## check the web pages in headless Chromium, a part of `make test`
 	$(SWIFT) build -c release --product patchbay
 	.venv-interop/bin/python Tests/Browser/browser.py
+
+# Documents show a few of them, which docs/screens holds: copy those there that have changed.
+SCREENS = out/screens
+screens: setup-tests certs interop models ## check the web pages, and save screenshots of all their states in out/screens
+	$(SWIFT) build -c release --product patchbay
+	PATCHBAY_SCREENS=$(SCREENS) .venv-interop/bin/python Tests/Browser/browser.py
+	PATCHBAY_SCREENS=$(SCREENS) .venv-interop/bin/python Tests/Browser/browser.py --measure --only "a picture of a gateway"
 
 bench: setup certs ## measure calls, fan-out and conversations on this machine (2 minutes)
 	$(SWIFT) build -c release --product patchbay
@@ -48,7 +63,7 @@ fuzz: setup ## fuzz everything that parses external input, SECONDS=60 per target
 EXAMPLES ?= 50
 fuzz-api: setup certs interop ## fuzz every HTTP route with Schemathesis, EXAMPLES=50 each
 	$(SWIFT) build -c release --product patchbay
-	@EXAMPLES=$(EXAMPLES) Tests/Interop/fuzz-api
+	@EXAMPLES=$(EXAMPLES) Tests/Interop/fuzzing/fuzz-api
 
 budget: setup certs ## count system calls, allocations and memory per frame and connection
 	$(SWIFT) build -c release --product patchbay-loadtest
@@ -62,10 +77,16 @@ format: ## format the Swift sources and check the style rules
 dist: setup ## build the release archive and the Debian package of this commit in dist/
 	@SWIFT=$(SWIFT) packaging/dist
 
+npm: setup-tests ## pack the browser library and the widget for npm in dist/
+	@packaging/npm
+
 # Another release of Debian than this machine's builds everything in its chroot, and runs the whole suite there.
 RELEASE ?=
 test-packages: setup ## install, run, upgrade and remove the package in a chroot, of RELEASE=bookworm or trixie
 	@SWIFT=$(SWIFT) Tests/Packages/run $(if $(RELEASE),--release $(RELEASE))
+
+reference: ## write the tables and examples that the program declares anew
+	PATCHBAY_WRITE_REFERENCE=1 $(SWIFT) test $(TEST_BUILD) --disable-xctest --filter ReferenceTests
 
 certs: ## create the development certificate, to which certs/dev links, if missing or about to expire
 	@certs/make-dev-certs

@@ -43,10 +43,6 @@ let nio: [Target.Dependency] = [
         name: "NIOTransportServices", package: "swift-nio-transport-services",
         condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS], traits: ["TransportServices"])),
 ]
-let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client", condition: agents)
-
-/// The tests' own server for pushes; `AsyncHTTPClient` needs it anyway.
-let http2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2", condition: server)
 
 let package = Package(
     name: "patchbay",
@@ -71,12 +67,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-        .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
         .package(url: "https://github.com/apple/swift-nio-transport-services", from: "1.28.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
@@ -94,31 +88,34 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CPango", pkgConfig: "pangocairo", providers: [.apt(["libpango1.0-dev", "libcairo2-dev"])]),
         .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CFlite", providers: [.apt(["flite1-dev"])]),
 
         // The wire format: frame header, control messages, close reasons, identifiers, time types.
         .target(name: "Wire", swiftSettings: settings),
-        // libwebsockets on one libuv loop per thread: connections, mailbox, server HTTP, TLS.
-        .target(name: "Sockets", dependencies: ["Wire", "CLibwebsockets", "COpenSSL", "CZlib", httpTypes], swiftSettings: settingsAtC),
-        // Checks client frames, and replaces OpenSSL's record layer after the handshake. Interposes library functions: servers only.
+        // TLS 1.3 records after OpenSSL's handshake.
+        .target(name: "TLSRecords", dependencies: ["COpenSSL"], exclude: ["README.md"], swiftSettings: settingsAtC),
+        // One libuv loop per thread: the edge (listeners, TLS, requests, WebSockets) with libwebsockets behind it, and the mailbox.
         .target(
-            name: "TLSFastPath", dependencies: ["Sockets", "Wire", "CLibwebsockets", "COpenSSL"], exclude: ["README.md"],
+            name: "Sockets", dependencies: ["Wire", "TLSRecords", "CLibwebsockets", "COpenSSL", "CZlib", httpTypes],
             swiftSettings: settingsAtC),
         // Tokens, keys, passwords, sealed boxes.
         .target(name: "Identity", dependencies: ["Wire", "CJWT", "COpenSSL"], swiftSettings: settingsAtC),
         // Every decision: rooms, forwarding table, queues, playout, calls. Deterministic: no I/O, no clock, no randomness.
         .target(name: "Engine", dependencies: ["Wire", deques], swiftSettings: settings),
+        // Requests to other servers, on libcurl: webhooks, pushes, requests to models.
+        .target(name: "OutgoingHTTP", dependencies: ["CCurl"], swiftSettings: settingsAtC),
         // Users, sessions, turns, summaries, jobs and webhook rows in SQLite.
-        .target(name: "Store", dependencies: ["Wire", "Identity", "CPango", sqlite, sqliteFunctions], swiftSettings: settings),
+        .target(
+            name: "Store", dependencies: ["Wire", "Identity", "OutgoingHTTP", "CPango", sqlite, sqliteFunctions], swiftSettings: settings),
         // HTTP routing, request schemas, the OpenAPI document, access control of routes.
         .target(name: "HTTPServer", dependencies: ["Wire", "Sockets", "Identity", httpTypes, logging], swiftSettings: settings),
-        // Requests to other servers: webhooks and model requests. A target of its own, so that the gateway does not depend on SwiftNIO.
-        .target(name: "OutgoingHTTP", dependencies: ["Sockets", "Store", asyncHTTPClient] + nio, swiftSettings: settings),
         // HTTP routes and services: accounts, sessions, calls, rooms, recordings, webhooks.
         .target(
             name: "Backend",
             dependencies: [
-                "Wire", "HTTPServer", "Sockets", "Identity", "Engine", "Store", "Audio", deques, httpTypes, logging, serviceLifecycle,
+                "Wire", "HTTPServer", "Sockets", "Identity", "Engine", "Store", "OutgoingHTTP", "Audio", deques, httpTypes, logging,
+                serviceLifecycle,
             ],
             swiftSettings: settings),
         // The gateway's own web pages: the files of the folder Web, inside the program.
@@ -126,11 +123,16 @@ let package = Package(
             name: "WebPages", dependencies: ["Wire", "Sockets", "Identity", "HTTPServer", httpTypes], swiftSettings: settings,
             plugins: [.plugin(name: "EmbedWebPages")]),
         .plugin(name: "EmbedWebPages", capability: .buildTool()),
+        // The YAML of `serve`: values, their schema, issuers and assistants.
+        .target(
+            name: "YAMLSettings", dependencies: ["Wire", "Identity", "HTTPServer", "Backend", configuration, systemPackage, yams],
+            swiftSettings: settings),
         // Drives the engine on sockets: shards, admission, metrics, drain.
         .target(
             name: "Gateway",
             dependencies: [
-                "Wire", "Sockets", "Identity", "Engine", "HTTPServer", "Backend", "WebPages", httpTypes, logging, serviceLifecycle,
+                "Wire", "TLSRecords", "Sockets", "Identity", "Engine", "HTTPServer", "Backend", "WebPages", httpTypes, logging,
+                serviceLifecycle,
             ],
             swiftSettings: settings),
         // Audio for clients: Opus, Ogg and WAV files, levels, resampling, jitter buffer.
@@ -140,23 +142,22 @@ let package = Package(
         // The public assistant library: turn-taking, the voice pipeline, providers, the worker.
         .target(
             name: "PatchbayAgents",
-            dependencies: ["Wire", "Audio", "PatchbayClient", "CFlite", asyncHTTPClient, logging, subprocess, systemPackage] + nio,
+            dependencies: ["Wire", "Audio", "PatchbayClient", "OutgoingHTTP", "CFlite", logging, subprocess, systemPackage] + nio,
             swiftSettings: settingsAtC),
         // The command.
         .executableTarget(
             name: "patchbay",
             dependencies: [
-                "Wire", "Gateway", "Backend", "HTTPServer", "OutgoingHTTP", "Engine", "Identity", "Store", "Sockets", "TLSFastPath",
-                "PatchbayClient", "PatchbayAgents", "Audio", argumentParser, configuration, systemPackage, yams, httpTypes, logging,
-                serviceLifecycle,
-                unixSignals,
-            ],
+                "Wire", "Gateway", "Backend", "HTTPServer", "OutgoingHTTP", "Engine", "Identity", "Store", "Sockets", "TLSRecords",
+                "YAMLSettings", "PatchbayClient", "PatchbayAgents", "Audio", argumentParser, configuration, httpTypes, logging,
+                serviceLifecycle, unixSignals,
+            ] + nio,
             // A link to `certs/make-dev-certs`.
             resources: [.embedInCode("Serve/make-dev-certs")], swiftSettings: settings),
         // The load test: thousands of calls on one thread.
         .executableTarget(
             name: "patchbay-loadtest",
-            dependencies: ["Wire", "Sockets", "TLSFastPath", "Identity", "Engine", "Audio", argumentParser, histogram, yams],
+            dependencies: ["Wire", "Sockets", "TLSRecords", "Identity", "Engine", "Audio", argumentParser, histogram, yams],
             path: "loadtest/Sources", swiftSettings: settings),
 
         // Counts system calls and allocations per frame; the C part replaces functions of the C library.
@@ -164,7 +165,7 @@ let package = Package(
         .executableTarget(
             name: "patchbay-budget",
             dependencies: [
-                "CallCounter", "Gateway", "Backend", "Identity", "Sockets", "TLSFastPath", "COpenSSL", argumentParser, logging,
+                "CallCounter", "Gateway", "Backend", "Identity", "Sockets", "TLSRecords", "COpenSSL", argumentParser, logging,
             ],
             path: "loadtest/Budget", swiftSettings: settings),
 
@@ -188,19 +189,21 @@ let package = Package(
         .target(
             name: "FuzzBodies",
             dependencies: [
-                "Wire", "Engine", "Identity", "Sockets", "TLSFastPath", "HTTPServer", "Gateway", "Audio", "PatchbayAgents", "COpenSSL",
+                "Wire", "Engine", "Identity", "Sockets", "TLSRecords", "HTTPServer", "Gateway", "YAMLSettings", "Audio",
+                "PatchbayAgents", "COpenSSL",
             ],
             path: "fuzz/Bodies", swiftSettings: settings),
 
         // Tests, one folder per module, without strict memory safety.
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: settings),
         .testTarget(
-            name: "SocketsTests", dependencies: ["Sockets", "Wire", "CLibwebsockets", "COpenSSL", "CZlib"], swiftSettings: settings),
+            name: "SocketsTests", dependencies: ["Sockets", "TLSRecords", "Wire", "CLibwebsockets", "COpenSSL", "CZlib", httpTypes],
+            swiftSettings: settings),
         .testTarget(
-            name: "TLSFastPathTests", dependencies: ["TLSFastPath", "Sockets", "Wire", "COpenSSL"], swiftSettings: settings),
+            name: "TLSRecordsTests", dependencies: ["TLSRecords", "Sockets", "Wire", "COpenSSL"], swiftSettings: settings),
         .testTarget(name: "IdentityTests", dependencies: ["Identity", "Wire", "CJWT", "COpenSSL"], swiftSettings: settings),
         .testTarget(
-            name: "StoreTests", dependencies: ["Store", "Identity", "Wire", sqlite], exclude: ["Fixtures"],
+            name: "StoreTests", dependencies: ["Store", "OutgoingHTTP", "Identity", "Wire", sqlite], exclude: ["Fixtures"],
             swiftSettings: settings),
         .testTarget(name: "EngineTests", dependencies: ["Engine", "Wire"], swiftSettings: settings),
         .testTarget(name: "SimulationTests", dependencies: ["Simulation", "Engine", "Wire"], swiftSettings: settings),
@@ -209,15 +212,15 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Gateway", "Backend", "WebPages", "HTTPServer", "OutgoingHTTP", "Engine", "Identity", "Store", "Sockets", "TLSFastPath",
+                "Gateway", "Backend", "WebPages", "HTTPServer", "OutgoingHTTP", "Engine", "Identity", "Store", "Sockets", "TLSRecords",
                 "Audio", "Wire",
-                "COpenSSL", "CZlib", httpTypes, logging, yams, http2,
-            ] + nio,
+                "CLibwebsockets", "COpenSSL", "CZlib", httpTypes, logging, yams,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "PatchbayClientTests",
             dependencies: [
-                "PatchbayClient", "Gateway", "Backend", "HTTPServer", "Identity", "Store", "Engine", "Sockets", "TLSFastPath", "Audio",
+                "PatchbayClient", "Gateway", "Backend", "HTTPServer", "Identity", "Store", "Engine", "Sockets", "TLSRecords", "Audio",
                 "Wire",
             ],
             swiftSettings: settings),
@@ -230,10 +233,12 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "LoadTestTests", dependencies: ["patchbay-loadtest", "Engine", "Wire", argumentParser], swiftSettings: settings),
+        .testTarget(name: "YAMLSettingsTests", dependencies: ["YAMLSettings", "Identity", "Wire"], swiftSettings: settings),
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "patchbay", "PatchbayClient", "Audio", "Gateway", "Identity", "Sockets", "Store", "Wire", argumentParser, logging, sqlite,
+                "patchbay", "YAMLSettings", "PatchbayClient", "Audio", "Gateway", "Identity", "Sockets", "Store", "Wire", argumentParser,
+                logging, sqlite, yams,
             ],
             swiftSettings: settings),
     ]

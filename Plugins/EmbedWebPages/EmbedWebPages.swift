@@ -10,11 +10,12 @@ struct EmbedWebPages: BuildToolPlugin {
         let package = context.package.directoryURL
         let folder = package.appending(path: "Web")
         let script = package.appending(path: "scripts/embed-web-pages")
+        let bundler = package.appending(path: "scripts/bundle-web")
         let output = context.pluginWorkDirectoryURL.appending(path: "EmbeddedFiles.swift")
         let contents = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil, options: [.skipsHiddenFiles])
         // Folders are inputs too: they change when a file is added or removed.
         let paths = (contents?.compactMap { ($0 as? URL)?.path } ?? []).sorted()
-        let inputs = [script, folder] + paths.map { URL(filePath: $0, directoryHint: .notDirectory) }
+        let inputs = [script, bundler, folder] + paths.map { URL(filePath: $0, directoryHint: .notDirectory) }
         return [
             .buildCommand(
                 displayName: "Embedding the web pages", executable: URL(filePath: "/bin/sh"),

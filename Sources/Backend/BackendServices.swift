@@ -1,6 +1,8 @@
 package import Engine
 package import HTTPServer
 internal import HTTPTypes
+internal import Identity
+package import OutgoingHTTP
 package import Store
 package import Wire
 
@@ -66,7 +68,7 @@ package struct BackendServices: Sendable {
     /// Recovers the previous process's state: sessions continue, and rooms and calls left open by a crash are announced as ended. Call
     /// before the gateway admits anyone.
     package func restore() async throws {
-        for session in try await store.openSessions(startedBefore: .now, limit: 100_000) { sessionRooms.add(session) }
+        for session in try await store.openSessions(startedBefore: .now, limit: 100_000) { sessionRooms.restore(session) }
         for user in sessionRooms.users {
             for room in sessionRooms.rooms(of: user) { await sessionRooms.brief(room, from: store) }
         }
@@ -77,22 +79,25 @@ package struct BackendServices: Sendable {
     package func sessionService(_ rooms: RoomService, keys: KeysInUse) -> SessionService {
         SessionService(
             store: store, sessionRooms: sessionRooms, rooms: rooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL),
-            recordings: recordings, webhooks: webhooks, dispatch: dispatch, assistants: assistants, operatorLog: operatorLog,
+            recordings: recordings, webhooks: webhooks, auditEvents: auditEvents, dispatch: dispatch, assistants: assistants,
+            operatorLog: operatorLog,
             tell: { [callInbox] user, event in callInbox.post(.message(event.bytes, to: Identity(text: user.text))) })
     }
 
     package func auditEventWriter(_ sessions: SessionService, summarizer: any Summarizer) -> AuditEventWriter {
-        AuditEventWriter(events: auditEvents, sessions: sessions, webhooks: webhooks, maintenance: SessionMaintenance(sessions, summarizer))
+        AuditEventWriter(
+            events: auditEvents, sessions: sessions, calls: callInbox.rooms, webhooks: webhooks,
+            maintenance: SessionMaintenance(sessions, summarizer))
     }
 
     /// The call service of a gateway that was given `callInbox`.
-    ///
     package func callService(
         _ rooms: RoomService, keys: KeysInUse, server: ServerInfo, settings: CallSettings = CallSettings(),
         collaborators: CallCollaborators? = nil
     ) -> CallService {
         CallService(
-            inbox: callInbox, accounts: accounts, rooms: rooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL),
+            inbox: callInbox, auditEvents: auditEvents, accounts: accounts, rooms: rooms,
+            tokens: RoomTokenMinter(keys: keys, publicURL: publicURL),
             settings: settings,
             collaborators: collaborators ?? defaultCollaborators(server))
     }
@@ -100,11 +105,16 @@ package struct BackendServices: Sendable {
     /// Calls to assistants with workers become jobs.
     private func defaultCollaborators(_ server: ServerInfo) -> CallCollaborators {
         var collaborators = CallCollaborators(
-            server: server, announcement: { [webhooks] in webhooks.announcement(of: $0, at: .now) },
-            dispatch: { [dispatch] assistant, call in
+            server: server,
+            announcement: { [webhooks, callInbox] in
+                webhooks.announcement(of: $0, trace: callInbox.rooms.trace(of: $0.call.room), at: .now)
+            },
+            dispatch: { [dispatch, callInbox] assistant, call in
                 guard let dispatch, dispatch.registry.hasWorkers(of: assistant) else { return false }
-                return dispatch.post(
-                    .create(JobRequest(room: call.room, assistant: assistant, metadata: call.metadata, reason: .call, call: call.id)))
+                let job = JobRequest(
+                    room: call.room, assistant: assistant, metadata: call.metadata, reason: .call, call: call.id,
+                    trace: callInbox.rooms.trace(of: call.room)?.withNewSpan)
+                return dispatch.post(.create(job))
             },
             recall: { [dispatch] assistant, call in dispatch?.post(.recall(assistant: assistant, call)) })
         collaborators.operatorLog = operatorLog
@@ -151,7 +161,9 @@ package struct BackendServices: Sendable {
                 await sessions.closeRooms(of: user)
             })
         let user = self.accounts.userAccess
-        let turnAuthor = Access.turnAuthor(self.accounts, sessions.tokens.keys)
+        let turnAuthor = Access.requester("`roomAdmin`", self.accounts, sessions.tokens.keys) { request in
+            .administer(room: Session.roomPrefix + request.parameter("id").lowercased())
+        }
         return accounts + PasswordRoutes.routes(self.accounts, revoked: { await calls.closeDevices(of: $0) })
             + ExportRoutes.routes(self.accounts) + SessionRoutes.routes(sessions, user: user, turnAuthor: turnAuthor)
             + CallRoutes.routes(calls, store, user: user) + ContactRoutes.routes(store, user: user)

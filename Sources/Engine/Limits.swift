@@ -1,8 +1,8 @@
-internal import Wire
+package import Wire
 
 /// All limits of the engine. Those that the protocol promises are in `ProtocolLimits`.
 package enum Limits {
-    /// Live frames expire after this time (PROTOCOL, "Queues and pacing").
+    /// Live frames expire after this time (docs/protocol/media.md, "Queues and pacing").
     package static let liveAgeMax: Duration = .milliseconds(200)
     /// The same towards agents, which prefer late frames to lost ones.
     package static let liveAgeMaxToAgent: Duration = .seconds(2)
@@ -43,6 +43,8 @@ package enum Limits {
     package static let aheadWaitingBytesMax = 2 << 20
     /// Bytes of all `ahead` tracks of one shard; beyond it new frames are dropped.
     package static let aheadStoredBytesMax = 256 << 20
+    /// A timer that fires later than this was held up by a pause of the process, and not by load alone.
+    package static let pauseMin: Duration = .seconds(2)
     /// Malformed messages per second before a connection is closed.
     package static let malformedPerSecondMax = 100
     /// Published tracks per participant.
@@ -157,4 +159,26 @@ package enum Limits {
     package static let profileBurstBytes = 1_024 * 1_024
     /// Changes of a profile cause at most one fresh token in this time.
     package static let profileTokenInterval: Duration = .seconds(5)
+}
+
+/// Counts malformed messages of one peer; `Limits.malformedPerSecondMax` in a second close it.
+package struct MalformedMessageCounter: Sendable, Hashable {
+    private var since: Instant
+    private var count = 0
+
+    package init(now: Instant) {
+        since = now
+    }
+
+    /// Counts a message.
+    ///
+    /// - Returns: whether to close the peer.
+    package mutating func exceedsLimit(afterMessageAt now: Instant) -> Bool {
+        if now - since >= .seconds(1) {
+            since = now
+            count = 0
+        }
+        count += 1
+        return count >= Limits.malformedPerSecondMax
+    }
 }

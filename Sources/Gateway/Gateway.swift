@@ -6,6 +6,7 @@ package import Identity
 internal import Logging
 internal import ServiceLifecycle
 package import Sockets
+internal import TLSRecords
 internal import WebPages
 internal import Wire
 
@@ -14,7 +15,6 @@ package final class Gateway: Service {
     let context: GatewayContext
     private let listeners: GatewayListeners
     private let log = Logger(label: "patchbay.gateway")
-    /// The bound port.
     package var port: Int { listeners.port }
     /// The bound port for proxies, and that for operations; nil if there is none.
     package var plainPort: Int? { listeners.plainPort }
@@ -29,20 +29,12 @@ package final class Gateway: Service {
 
     /// Queries and commands to rooms, from any thread.
     package var rooms: RoomService { context.rooms }
-    /// All HTTP routes.
     package var routes: [Route] { context.router.routes }
 
     /// Binds the ports, so that configuration errors surface before anything runs.
     ///
+    /// - Parameter routes: makes additional HTTP routes from the room service and the token verification keys.
     /// - Throws: `ListenError` if a port cannot be bound, `TLSFileError` if the certificate cannot be used.
-    /// - Parameters:
-    ///   - auditEvents: receives audit events of rooms; nil reports none.
-    ///   - recordings: stores recordings of rooms; nil records nothing.
-    ///   - calls: the call service's inbox; nil serves no calls.
-    ///   - dispatch: the dispatch service's inbox; nil dispatches no assistants.
-    ///   - services: counters of services for `/metrics`.
-    ///   - operatorLog: the operator's log of joins, rooms and refusals.
-    ///   - routes: makes additional HTTP routes from the room service and the token verification keys.
     package init(
         settings: GatewaySettings, keys: KeyRing, auditEvents: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil,
         calls: CallInbox? = nil, dispatch: DispatchInbox? = nil, services: ServiceCounters = ServiceCounters(),
@@ -63,9 +55,12 @@ package final class Gateway: Service {
 
     /// Runs until all shards have stopped: after a graceful shutdown, once the rooms are empty or the drain timeout has passed.
     package func run() async throws {
-        let fastPath = context.settings.recordLayer?.state ?? .notLinked
+        let fastPath = context.settings.fastPath
         log.info("TLS fast path \(fastPath.isActive ? "on" : "off")", metadata: ["reason": "\(fastPath.reason)"])
-        startRecorder()
+        // A failed recording is stopped by its room, which notifies its participants.
+        context.recorder?.start { [rooms = context.rooms] order in
+            rooms.send(.stopRecording(order.recording, .failed), to: order.room.info.name)
+        }
         defer {
             context.calls?.finish()
             context.dispatch?.finish()
@@ -153,27 +148,17 @@ package final class Gateway: Service {
 }
 
 extension GatewayContext {
-    /// Makes the router from the gateway's own and additional routes.
     mutating func serve(_ others: [Route], _ services: ServiceCounters) {
         let operations = OperationRoutes.routes(
             rooms, state, metrics, services: services, dispatch: dispatch?.registry, version: settings.version,
-            fastPath: settings.recordLayer?.state ?? .notLinked)
+            fastPath: settings.fastPath)
         let isPublic = settings.edge.publishesOperations
         let published = operations.filter { isPublic || !OperationRoutes.sensitivePaths.contains($0.path.description) }
-        let pages = settings.edge.servesPages ? WebPages.routes() : []
+        let pages = settings.edge.servesPages ? WebPages.routes(release: settings.release) : []
         let joins = [OperationRoutes.webSocket, OperationRoutes.validation(mailboxes)]
         let routes = published + joins + pages + RoomRoutes.routes(rooms, keys: keysInUse) + others
         let document = OperationRoutes.document(of: routes, version: settings.version)
         router = Router(routes: routes + [document], origins: origins, failures: failures)
         operationsRouter = Router(routes: operations, origins: origins, failures: failures)
-    }
-}
-
-extension Gateway {
-    /// A failed recording is stopped by its room, which notifies its participants.
-    private func startRecorder() {
-        context.recorder?.start { [rooms = context.rooms] order in
-            rooms.send(.stopRecording(order.recording, .failed), to: order.room.info.name)
-        }
     }
 }

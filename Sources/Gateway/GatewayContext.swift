@@ -3,6 +3,7 @@ internal import Engine
 internal import HTTPServer
 internal import Identity
 internal import Sockets
+internal import Synchronization
 internal import Wire
 
 /// State shared by all shards: immutable values and thread-safe services.
@@ -14,7 +15,7 @@ struct GatewayContext: Sendable {
     /// By shard.
     var mailboxes: [Mailbox<ShardMessage>]
     let directory = RoomDirectory()
-    let failures = AuthFailureLimiter()
+    let failures = AuthFailures()
     let quota: ConnectionQuota
     let operationsQuota = ConnectionQuota(limit: EdgeSettings.operationsConnectionsMax)
     let keysInUse: KeysInUse
@@ -25,15 +26,11 @@ struct GatewayContext: Sendable {
     var operationsRouter: Router
     /// Each shard's own port; empty if there are none.
     var shardPorts: [Int]
-    /// The operator's log.
     let operatorLog: OperatorLog
-    /// Receives audit events; nil if unused.
+    // Nil without the service.
     let auditEvents: AuditEventQueue?
-    /// Writes recordings; nil if recording is disabled.
     let recorder: Recorder?
-    /// The call service's inbox; nil without calls.
     let calls: CallInbox?
-    /// The dispatch service's inbox; nil without dispatch.
     let dispatch: DispatchInbox?
     private let trunks: [Trunk]
 
@@ -57,11 +54,10 @@ struct GatewayContext: Sendable {
         operationsRouter = router
         metrics = MetricsBoard(shardCount: settings.shardCount)
         state = GatewayState()
-        mailboxes = (0..<settings.shardCount).map { _ in Mailbox() }
+        mailboxes = (0..<settings.shardCount).map { _ in Mailbox(limit: settings.mailboxMessagesMax) }
         trunks = (0..<settings.shardCount * settings.shardCount).map { _ in Trunk() }
     }
 
-    /// The frame path from one shard to another.
     func trunk(from source: Int, to destination: Int) -> Trunk {
         trunks[source * mailboxes.count + destination]
     }
@@ -72,8 +68,32 @@ struct GatewayContext: Sendable {
                 count: mailboxes.count, ports: settings.edge.shardPorts == .free ? [] : shardPorts,
                 homeShard: { [directory] in directory.home(of: $0) },
                 isDraining: { [state] in state.phase >= .draining },
-                send: { [mailboxes] request, shard in mailboxes[shard].post(.request(request)) }))
+                send: { [mailboxes] request, shard in mailboxes[shard].send(.request(request)) }))
+    }
+}
+
+/// The gateway's lifecycle phase, readable from any thread.
+package final class GatewayState: Sendable {
+    package enum Phase: Int, Sendable, Comparable {
+        case starting, serving, draining, stopped
+
+        package static func < (left: Phase, right: Phase) -> Bool { left.rawValue < right.rawValue }
     }
 
-    var serverInfo: ServerInfo { settings.serverInfo }
+    private let phaseValue = Atomic(Phase.starting.rawValue)
+    private let expiry = Atomic<Int64>(0)
+
+    package init() {}
+
+    package var phase: Phase {
+        get { Phase(rawValue: phaseValue.load(ordering: .acquiring)) ?? .stopped }
+        // Never decreases: a drain may be requested before a shard reports that it serves.
+        set { phaseValue.max(newValue.rawValue, ordering: .acquiringAndReleasing) }
+    }
+
+    /// When the certificate in use expires, in seconds since 1970.
+    package var certificateExpiry: Int64 {
+        get { expiry.load(ordering: .relaxed) }
+        set { expiry.store(newValue, ordering: .relaxed) }
+    }
 }

@@ -3,6 +3,7 @@ internal import Engine
 internal import HTTPServer
 internal import HTTPTypes
 internal import Sockets
+internal import TLSRecords
 internal import Wire
 
 /// Operational routes: health, metrics and the OpenAPI document. No authentication.
@@ -12,7 +13,7 @@ enum OperationRoutes {
 
     static func routes(
         _ rooms: RoomService, _ state: GatewayState, _ metrics: MetricsBoard, services: ServiceCounters, dispatch: DispatchRegistry?,
-        version: String, fastPath: RecordLayerState
+        version: String, fastPath: TLSFastPath
     ) -> [Route] {
         [
             Route(.get, "/healthz", "Whether the process serves", access: .open, responses: [.content("text/plain")]) { _, _ in
@@ -23,7 +24,7 @@ enum OperationRoutes {
                 responses: [.content("text/plain"), .error(.serviceUnavailable)]
             ) { _, _ in
                 guard state.phase < .draining else {
-                    throw HTTPError(.serviceUnavailable, "draining", "this gateway is about to stop; connect to another one")
+                    throw HTTPError(.draining, "this gateway is about to stop; connect to another one")
                 }
                 return HTTPServerResponse(text: "ready\n")
             },
@@ -31,10 +32,11 @@ enum OperationRoutes {
                 .get, "/metrics", "Counters in Prometheus's text format", access: .open, responses: [.content("text/plain")]
             ) { _, _ in
                 await rooms.publishCounters()
-                let sample = PrometheusText.GatewaySample(
+                let gateway = MetricsSnapshot.GatewaySample(
                     version: version, draining: state.phase >= .draining, fastPath: fastPath, certificateExpiry: state.certificateExpiry,
                     process: ProcessStatistics())
-                let text = PrometheusText(shards: metrics.snapshot, services: services, gateway: sample, dispatch: dispatch?.counters)
+                let text = PrometheusText(
+                    MetricsSnapshot(shards: metrics.snapshot, services: services, gateway: gateway, dispatch: dispatch?.counters))
                 return HTTPServerResponse(text: text.text, type: "text/plain; version=0.0.4; charset=utf-8")
             },
         ]
@@ -43,11 +45,11 @@ enum OperationRoutes {
     /// `/v1/rtc` without an upgrade.
     static var webSocket: Route {
         Route(
-            .get, "/v1/rtc", "The WebSocket for joining rooms (PROTOCOL section 2)", access: .open,
+            .get, "/v1/rtc", "The WebSocket for joining rooms", access: .verifiedElsewhere("room"),
             responses: [.error(.upgradeRequired)]
         ) { _, _ in
             throw HTTPError(
-                .upgradeRequired, "upgrade_required", "this is a WebSocket endpoint; upgrade with subprotocol patchbay.v1")
+                .upgradeRequired, "this is a WebSocket endpoint; upgrade with subprotocol patchbay.v1")
         }
     }
 
@@ -57,7 +59,7 @@ enum OperationRoutes {
     static func validation(_ shards: [Mailbox<ShardMessage>]) -> Route {
         Route(
             .get, "/v1/rtc/validate", "Whether a token would be admitted by the WebSocket; refused in the same way",
-            access: .verifiedByHandler,
+            access: .verifiedElsewhere("room"),
             parameters: [
                 .query("access_token", .text, "The token, if it is not in the Authorization header"),
                 .query("resume", .text, "The resume token, if a connection would resume"),
@@ -65,7 +67,7 @@ enum OperationRoutes {
             responses: [.json(ValidJoin.self), .error(.notFound), .error(.conflict)]
         ) { request, _ in
             let (answers, reply) = AsyncStream.makeStream(of: Result<JoinRequest, HTTPError>.self, bufferingPolicy: .bufferingOldest(1))
-            shards[Int.random(in: shards.indices)].post(.validate(request, QueryReply(reply)))
+            shards[Int.random(in: shards.indices)].send(.validate(request, QueryReply(reply)))
             var answer = Result<JoinRequest, HTTPError>.failure(.draining)
             for await only in answers { answer = only }
             let join = try answer.get()
@@ -77,7 +79,8 @@ enum OperationRoutes {
     static func document(of routes: [Route], version: String) -> Route {
         let outcomes = [RouteOutcome.json(.map(of: .anything))]
         func route(_ response: HTTPServerResponse) -> Route {
-            Route(.get, "/openapi.json", "This document", access: .open, responses: outcomes) { _, _ in response }
+            Route(.get, "/openapi.json", "The OpenAPI 3.1 document of these routes", access: .open, responses: outcomes) { _, _ in response
+            }
         }
         let document = OpenAPI.document(of: routes + [route(HTTPServerResponse(status: .ok))], version: version)
         let body = (try? JSON.encode(document, names: .asDeclared)) ?? []

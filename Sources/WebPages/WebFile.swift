@@ -29,7 +29,9 @@ package struct WebFile: Sendable {
     private static let types = [
         "html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8", "mjs": "text/javascript; charset=utf-8",
         "css": "text/css; charset=utf-8", "md": "text/markdown; charset=utf-8", "ts": "text/plain; charset=utf-8",
-        "txt": "text/plain; charset=utf-8", "json": "application/json", "webmanifest": "application/manifest+json",
+        "txt": "text/plain; charset=utf-8", "json": "application/json",
+        "map": "application/json",
+        "webmanifest": "application/manifest+json",
         "svg": "image/svg+xml", "png": "image/png", "webp": "image/webp", "jpg": "image/jpeg", "ico": "image/x-icon",
         "woff2": "font/woff2", "wasm": "application/wasm", "ogg": "audio/ogg", "wav": "audio/wav",
     ]

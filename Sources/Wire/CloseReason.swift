@@ -1,23 +1,18 @@
-/// Why the gateway closes a connection: the WebSocket close code and its names in events and logs (PROTOCOL, "Closing and resuming").
+/// Why the gateway closes a connection: the WebSocket close code and its names in events and logs (docs/protocol/close-codes.md).
 ///
 /// Clients may reconnect after 4000 to 4099 and must not after 4100 to 4199.
 public enum CloseReason: UInt16, Sendable, CaseIterable, Codable {
-    /// The client sent `leave`.
     case left = 1000
-    /// Text that is not UTF-8 (RFC 6455 section 8.1).
     case invalidText = 1007
     case messageTooBig = 1009
-    /// A violation of the WebSocket protocol (RFC 6455).
     case webSocketProtocol = 1002
     case serverShutdown = 4001
-    /// More than 256 KiB of control messages were queued for a client that does not read.
     case slowConsumer = 4002
     case pingTimeout = 4003
     case resumeWindowOver = 4004
     case tokenRevoked = 4100
     case roomClosed = 4102
     case removed = 4103
-    /// Another participant joined with the same identity; the newest one stays.
     case duplicateIdentity = 4104
     case limit = 4105
     case protocolError = 4106
@@ -44,6 +39,35 @@ public enum CloseReason: UInt16, Sendable, CaseIterable, Codable {
         case .duplicateIdentity: "duplicate identity"
         case .limit: "limit"
         case .protocolError: "protocol error"
+        }
+    }
+
+    /// When the gateway closes with it, for the reference.
+    package var meaning: String {
+        switch self {
+        case .left: "the client sent `leave`; the others get the reason that it gave"
+        case .invalidText: "a text message, or the reason of a close frame"
+        case .messageTooBig: "binary over 16 KiB, text over 64 KiB"
+        case .webSocketProtocol:
+            """
+            the client violated RFC 6455: an unmasked frame, a reserved bit or opcode, wrong fragmentation, a control frame over \
+            125 bytes, a length that is not in its shortest form or 2⁶³ or more, a close frame with one byte or with a code that \
+            may not be sent
+            """
+        case .serverShutdown: "a drain's deadline passed, or the client's shard stood still and missed events"
+        case .slowConsumer: "over 256 KiB of control messages are queued"
+        case .pingTimeout: "no sign of life for 15 s; the session can be resumed"
+        case .resumeWindowOver: "more events occurred during a resume than can be replayed"
+        case .tokenRevoked:
+            """
+            own channels only: the user's token expired or was revoked by a change of the password, or the account was deleted. \
+            Another token may connect. Never sent on a room connection
+            """
+        case .roomClosed: "the room has ended, or was deleted (`ROOM_DELETED`)"
+        case .removed: "removed by an administrator"
+        case .duplicateIdentity: "the same identity connected or resumed elsewhere; the newest connection wins"
+        case .limit: "the last free place was taken in the meantime; on own channels, one device too many"
+        case .protocolError: "one hundred malformed messages within a second"
         }
     }
 

@@ -1,4 +1,4 @@
-/// The 12-byte header in front of each Opus packet (PROTOCOL, "Frames and bundles"), in network byte order.
+/// The 12-byte header in front of each Opus packet (docs/protocol/media.md, "Frames and bundles"), in network byte order.
 ///
 ///     0 u8 version (2 bits, = 1) | type (6 bits)   1 u8 flags   2 u16 alias   4 u16 sequence
 ///     6 u8 RFC 6464 level                          7 u8 epoch   8 u32 timestamp

@@ -1,6 +1,6 @@
-/// Every size and rate that PROTOCOL specifies. Sizes are in bytes unless the name says otherwise.
+/// Every size and rate that the protocol specifies (`docs/protocol`). Sizes are in bytes unless the name says otherwise.
 public enum ProtocolLimits {
-    /// Length of a frame header (PROTOCOL, "Frames and bundles").
+    /// Length of a frame header (docs/protocol/media.md, "Frames and bundles").
     public static let frameHeaderBytes = 12
     /// The longest Opus packet that is forwarded.
     public static let opusPacketBytesMax = 1_488

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
 import Sockets
+import Synchronization
+import YAMLSettings
 
 /// The `patchbay` command.
 struct PatchbayCommand: AsyncParsableCommand {
@@ -14,7 +16,7 @@ struct PatchbayCommand: AsyncParsableCommand {
               patchbay join --dev --room lobby --identity alice --play hello.wav
 
             EXIT CODES
-              0 success, 1 failure, 2 usage error
+              0 success, 1 failure, 2 wrong usage or configuration
             """,
         version: Version.full,
         subcommands: [
@@ -26,8 +28,10 @@ struct PatchbayCommand: AsyncParsableCommand {
 @main
 enum Main {
     static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        Console.writesJSON.store(LogFormat.isJSON(arguments, ProcessInfo.processInfo.environment), ordering: .relaxed)
         do {
-            try CommandName.check(Array(CommandLine.arguments.dropFirst()))
+            try CommandName.check(arguments)
             var command = try PatchbayCommand.parseAsRoot()
             if var asyncCommand = command as? any AsyncParsableCommand {
                 try await asyncCommand.run()
@@ -45,40 +49,39 @@ enum Main {
             Console.say(PatchbayCommand.fullMessage(for: error))
             exit(0)
         }
-        if let usage = error as? UsageError {
-            Console.complain("patchbay: \(usage)")
-            exit(2)
-        }
         let message = code == .validationFailure ? PatchbayCommand.fullMessage(for: error) : "patchbay: \(error)"
         if !(error is ExitCode) { Console.complain(message) }
-        exit(code == .validationFailure ? 2 : (error as? ExitCode)?.rawValue ?? 1)
+        exit(Self.status(of: error))
+    }
+
+    /// The exit code: 2 if the command or the configuration is wrong, 1 for what may pass.
+    static func status(of error: any Error) -> Int32 {
+        if error is UsageError || error is ConfigurationError || error is TLSFileError { return 2 }
+        if let error = error as? ListenError { return error.mayPass ? 1 : 2 }
+        return PatchbayCommand.exitCode(for: error) == .validationFailure ? 2 : (error as? ExitCode)?.rawValue ?? 1
     }
 }
 
-/// An error that the caller can correct: one line, and exit code 2.
-struct UsageError: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-}
-
-/// Prints lines for people and scripts. Flushes each line, also when standard output is a pipe.
-enum Console {
-    static func say(_ line: String) {
-        print(line)
-        // Flush all streams: C's variable `stdout` is not concurrency-safe in Swift.
-        fflush(nil)
-    }
-
-    static func complain(_ line: String) {
-        FileHandle.standardError.write(Data((line + "\n").utf8))
-    }
-
-    /// Pretty-printed JSON with sorted keys in snake_case.
-    static func say(json value: some Encodable) throws {
-        let encoder = JSONEncoder()
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        say(String(decoding: try encoder.encode(value), as: UTF8.self))
+/// Finds commands that do not exist. ArgumentParser prints the help of the command above for `help` of an unknown one, with exit code 0, and
+/// complains about the first option where the command's name is misspelled.
+enum CommandName {
+    /// - Parameter arguments: without the program's name.
+    /// - Throws: `UsageError`.
+    static func check(_ arguments: [String]) throws {
+        var command: any ParsableCommand.Type = PatchbayCommand.self
+        var path = "patchbay"
+        for word in arguments.first == "help" ? arguments.dropFirst() : arguments[...] {
+            let known = command.configuration.subcommands
+            let names = known.map { $0.configuration.commandName ?? "" }
+            guard !known.isEmpty, !word.hasPrefix("-") else { return }
+            guard let index = names.firstIndex(of: word) else {
+                let meant = Suggestion.nearest(to: word, among: names)
+                throw UsageError(
+                    "there is no command `\(path) \(word)`; \(meant.map { "did you mean `\(path) \($0)`? " } ?? "")"
+                        + "`\(path) --help` lists the commands")
+            }
+            command = known[index]
+            path += " " + word
+        }
     }
 }

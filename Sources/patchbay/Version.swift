@@ -1,5 +1,6 @@
 /// What was built.
 enum Version {
+    /// The newest release in CHANGELOG.md, from which `make dist` takes it.
     static let text = "0.1.0"
 
     /// `git archive`, from which `make dist` builds, replaces this by the commit (gitattributes(5), "export-subst").

@@ -5,7 +5,7 @@ import Gateway
 import Identity
 import Logging
 import Sockets
-import TLSFastPath
+import TLSRecords
 
 /// The program `patchbay-budget`: checks costs that do not depend on the machine's speed or load.
 @main
@@ -33,7 +33,7 @@ struct BudgetCommand: AsyncParsableCommand {
     func run() async throws {
         let keys = try KeyRing([IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText("secret"))])
         let gateway = try Gateway(
-            settings: GatewaySettings(port: 0, tls: TLSFiles(certificatePath: cert, privateKeyPath: key), recordLayer: TLSFastPath(.auto)),
+            settings: GatewaySettings(port: 0, tls: TLSFiles(certificatePath: cert, privateKeyPath: key), fastPath: TLSFastPath(.auto)),
             keys: keys, operatorLog: OperatorLog { Logger(label: $0) { _ in DiscardingLogHandler() } })
         let serving = Task { try await gateway.run() }
         let neighbour = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "patchbay-loadtest").path

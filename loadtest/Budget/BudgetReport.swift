@@ -19,14 +19,13 @@ struct BudgetReport {
             Line(what: "send per frame", found: frame.perFrame(frame.sends), limit: 1.15),
             Line(what: "epoll_wait per frame", found: frame.perFrame(frame.waits), limit: 1.05),
             Line(what: "epoll_ctl and ioctl per frame", found: frame.perFrame(frame.others), limit: 0.15),
-            Line(what: "events passed to libwebsockets per frame", found: frame.perFrame(frame.handed), limit: 0.25),
             Line(what: "bytes allocated per idle connection", found: Double(connectionBytes), limit: Self.connectionBytesMax),
         ]
     }
 
     /// Each `SSL` of OpenSSL 3.2 and later owns two record layers (ARCHITECTURE, "Decisions").
     private static var connectionBytesMax: Double {
-        (OPENSSL_version_major(), OPENSSL_version_minor()) < (3, 2) ? 18_432 : 27_648
+        (OPENSSL_version_major(), OPENSSL_version_minor()) < (3, 2) ? 8_192 : 27_648
     }
 
     var isWithinBudget: Bool { frame.frames > 20_000 && lines.allSatisfy { $0.found <= $0.limit } }

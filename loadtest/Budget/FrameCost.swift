@@ -10,7 +10,6 @@ struct FrameCost: Encodable {
     var sends: UInt
     var waits: UInt
     var others: UInt
-    var handed: UInt
 
     struct Sample {
         let frames: UInt64
@@ -19,7 +18,6 @@ struct FrameCost: Encodable {
         let sends = call_counter_sends()
         let waits = call_counter_waits()
         let others = call_counter_others()
-        let handed = call_counter_handed()
     }
 
     /// - Parameter samples: at least two, a few milliseconds apart.
@@ -33,7 +31,6 @@ struct FrameCost: Encodable {
         sends = after.sends - before.sends
         waits = after.waits - before.waits
         others = after.others - before.others
-        handed = after.handed - before.handed
     }
 
     private static func allocationsInQuieterHalf(_ samples: [Sample]) -> UInt {

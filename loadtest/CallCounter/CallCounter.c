@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static atomic_ulong allocations, receives, sends, waits, others, handed;
+static atomic_ulong allocations, receives, sends, waits, others;
 static _Thread_local int isInEvent;
 
 static void count(atomic_ulong *counter) { atomic_fetch_add_explicit(counter, 1, memory_order_relaxed); }
@@ -25,10 +25,6 @@ unsigned long call_counter_receives(void) { return receives; }
 unsigned long call_counter_sends(void) { return sends; }
 unsigned long call_counter_waits(void) { return waits; }
 unsigned long call_counter_others(void) { return others; }
-unsigned long call_counter_handed(void) { return handed; }
-
-struct lws_context;
-struct pollfd;
 
 // glibc's allocator under its own names.
 void *__libc_malloc(size_t);
@@ -51,19 +47,12 @@ int posix_memalign(void **block, size_t alignment, size_t size) {
     return *block ? 0 : ENOMEM;
 }
 
-// A loop's `recv` begins the handling of a socket event (OpenSSL uses `read`); the functions below end it.
+// A loop's `recv` begins the handling of a socket event; a look at the clock or the next wait ends it.
 int clock_gettime(clockid_t clock, struct timespec *time) {
     static int (*library)(clockid_t, struct timespec *);
     if (!library) library = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
     isInEvent = 0;
     return library(clock, time);
-}
-int lws_service_fd_tsi(struct lws_context *context, struct pollfd *event, int thread) {
-    static int (*library)(struct lws_context *, struct pollfd *, int);
-    if (!library) library = (int (*)(struct lws_context *, struct pollfd *, int))dlsym(RTLD_NEXT, "lws_service_fd_tsi");
-    isInEvent = 0;
-    count(&handed);
-    return library(context, event, thread);
 }
 
 ssize_t recv(int socket, void *buffer, size_t size, int flags) {

@@ -1,4 +1,4 @@
-"""The kinds of bad input of PROTOCOL.md, "Bad input". The name of a function is that of its kind."""
+"""The kinds of bad input of docs/protocol/bad-input.md. The name of a function is that of its kind."""
 
 import json
 import os

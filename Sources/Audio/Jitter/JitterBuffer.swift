@@ -163,11 +163,9 @@ extension JitterBuffer {
             if position != nil { advance(past: dropped) }
         }
     }
-}
 
-// MARK: - Output
+    // MARK: - Output
 
-extension JitterBuffer {
     /// The output to play now. Call again when the returned output has been played.
     public mutating func next(at now: Instant) -> Output {
         hasSkipped = false

@@ -120,20 +120,7 @@ extension OpusEncoder.Application {
     }
 }
 
-// Settings that may change during a call.
 extension OpusEncoder {
-    /// 6,000 to 510,000.
-    public mutating func setBitsPerSecond(_ value: Int) throws(OpusError) {
-        try Self.check("bitsPerSecond", value, Self.bitsPerSecondRange)
-        Self.expectOK(unsafe patchbay_opus_encoder_set_bitrate(state, Int32(value)))
-    }
-
-    /// 0 to 100.
-    public mutating func setExpectedLossPercent(_ value: Int) throws(OpusError) {
-        try Self.check("expectedLossPercent", value, Self.lossPercentRange)
-        Self.expectOK(unsafe patchbay_opus_encoder_set_expected_loss(state, Int32(value)))
-    }
-
     private static func check(_ name: String, _ value: Int, _ allowed: ClosedRange<Int>) throws(OpusError) {
         guard allowed.contains(value) else { throw .setting(name, value, allowed: allowed) }
     }

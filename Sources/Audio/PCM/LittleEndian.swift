@@ -1,5 +1,3 @@
-// WAV, OpusHead and OpusTags all keep their numbers least significant byte first.
-
 // WAV, OpusHead and OpusTags store numbers in little-endian order.
 extension [UInt8] {
     mutating func append(littleEndian number: some FixedWidthInteger) {

@@ -69,14 +69,13 @@ struct RegisteredView: Encodable, Sendable, Described {
 }
 
 extension UserSettings: Described {
-    static let schema = Schema.named(
-        "UserSettings",
-        .object([
-            .required("logging_enabled", .boolean), .required("retention_days", .integer(7...365)), .optional("voice", .text(0...128)),
-            .required("has_seen_onboarding", .boolean), .required("shares_past_summaries", .boolean),
-            .optional("language", .text(0...LanguageTag.bytesMax)), .optional("time_zone", .text(0...TimeZone.ianaNameBytesMax)),
-            .required("reachable_by", ReachableBy.schema), .optional("handle", .text(0...UserHandle.lengths.upperBound)),
-        ]))
+    fileprivate static let fields: [Schema.Field] = [
+        .required("logging_enabled", .boolean), .required("retention_days", .integer(7...365)), .optional("voice", .text(0...128)),
+        .required("has_seen_onboarding", .boolean), .required("shares_past_summaries", .boolean),
+        .optional("language", .text(0...LanguageTag.bytesMax)), .optional("time_zone", .text(0...TimeZone.ianaNameBytesMax)),
+        .required("reachable_by", ReachableBy.schema), .optional("handle", .text(0...UserHandle.lengths.upperBound)),
+    ]
+    static let schema = Schema.named("UserSettings", .object(fields))
 }
 
 extension ReachableBy {
@@ -101,17 +100,7 @@ struct SettingsChange: Decodable, Sendable, Described {
 
     static let schema = Schema.named(
         "SettingsChange",
-        .object([
-            .required(
-                "settings",
-                .object([
-                    .optional("logging_enabled", .boolean), .optional("retention_days", .integer(7...365)),
-                    .optional("voice", .text(0...128)), .optional("has_seen_onboarding", .boolean),
-                    .optional("shares_past_summaries", .boolean), .optional("language", .text(0...LanguageTag.bytesMax)),
-                    .optional("time_zone", .text(0...TimeZone.ianaNameBytesMax)),
-                    .optional("reachable_by", ReachableBy.schema), .optional("handle", .text(0...UserHandle.lengths.upperBound)),
-                ]))
-        ]))
+        .object([.required("settings", .object(UserSettings.fields.map { .optional($0.name, $0.schema) }))]))
 
     func apply(to settings: inout UserSettings) {
         let change = self.settings

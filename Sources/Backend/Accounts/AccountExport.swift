@@ -16,10 +16,9 @@ enum ExportRoutes {
                 access: accounts.ownerAccess, parameters: [.query("cursor", .text(1...256), "Where to continue, from the Link header")],
                 responses: [.json(AccountExport.self), .error(.tooManyRequests), .error(.serviceUnavailable)]
             ) { request, user in
-                let cursor = try request.query("cursor").map { text throws(StoreError) in try SessionCursor(text: text) }
                 try running.begin(user)
                 defer { running.end(user) }
-                let export = try await AccountExport(of: user, after: cursor, from: accounts.store)
+                let export = try await AccountExport(of: user, after: try PageQuery.cursor(of: request), from: accounts.store)
                 var response = HTTPServerResponse(
                     status: .ok,
                     fields: [
@@ -41,10 +40,10 @@ struct AccountExport: Described {
 
     private(set) var json: [UInt8]
     /// Where the next document continues; nil if this is the last.
-    private(set) var next: SessionCursor?
+    private(set) var next: TimeCursor?
 
     /// - Parameter cursor: `next` of the previous document; nil for the first.
-    init(of id: UserID, after cursor: SessionCursor?, from store: SessionStore) async throws {
+    init(of id: UserID, after cursor: TimeCursor?, from store: SessionStore) async throws {
         json = Array(#"{"user":"#.utf8) + (try JSON.encode(UserView(try await store.user(id)), names: .snakeCase))
         if cursor == nil { try await addLists(of: id, from: store) }
         json += #","sessions":["#.utf8
@@ -53,13 +52,13 @@ struct AccountExport: Described {
         repeat {
             let page = try await store.sessions(of: id, after: next, limit: Self.sessionsPerRead)
             next = page.next
-            for line in page.sessions {
+            for line in page.elements {
                 guard let session = try await Self.session(line.id, of: id, from: store) else { continue }
                 if !isFirst { json.append(UInt8(ascii: ",")) }
                 json += session
                 isFirst = false
                 guard json.count < Self.bytesMax else {
-                    next = SessionCursor(after: line)
+                    next = TimeCursor(after: line)
                     break
                 }
             }
@@ -76,21 +75,25 @@ struct AccountExport: Described {
         }
         try add(contacts, as: "contacts")
         try add(try await store.pushDevices(of: id).map(PushDeviceView.init), as: "devices")
-        let conversations = try await Self.all { (cursor: TimeCursor?) -> ([ConversationView], TimeCursor?) in
+        let conversations = try await Self.all { (cursor: TimeCursor?) -> ([JSONView<Conversation>.Shown], TimeCursor?) in
             let page = try await store.conversations(of: id, after: cursor, limit: limit)
-            return (page.conversations.map(ConversationView.init), page.next)
+            return (page.elements.map { ConversationViews.conversation($0) }, page.next)
         }
-        try add(conversations, as: "conversations")
+        add(JSON.text(conversations), as: "conversations")
         try add(try await store.texts(of: id).map(ExportedText.init), as: "texts")
         let calls = try await Self.all { (cursor: TimeCursor?) -> ([CallLogEntry], TimeCursor?) in
             let page = try await store.calls(of: id, after: cursor, limit: limit)
-            return (page.entries, page.next)
+            return (page.elements, page.next)
         }
         try add(calls, as: "calls")
     }
 
     private mutating func add(_ list: [some Encodable], as name: String) throws {
-        json += #","\#(name)":"#.utf8 + (try JSON.encode(list, names: .snakeCase))
+        add(try JSON.encode(list, names: .snakeCase), as: name)
+    }
+
+    private mutating func add(_ text: [UInt8], as name: String) {
+        json += #","\#(name)":"#.utf8 + text
     }
 
     /// Reads all pages of a list.
@@ -114,7 +117,7 @@ struct AccountExport: Described {
         do throws(StoreError) {
             let record = try await store.record(of: id, of: user)
             let recordings = try await store.recordings(of: id, of: user)
-            return JSON.text(ExportedSession(record: record, recordings: recordings), capacity: 16_384)
+            return JSON.text(ExportedSession.view(ExportedSession(record: record, recordings: recordings)), capacity: 16_384)
         } catch .notFound {
             return nil
         }
@@ -124,10 +127,11 @@ struct AccountExport: Described {
         "AccountExport",
         .object([
             .required("user", UserView.schema), .optional("contacts", .array(of: Contact.schema)),
-            .optional("devices", .array(of: PushDeviceView.schema)), .optional("conversations", .array(of: ConversationView.schema)),
+            .optional("devices", .array(of: PushDeviceView.schema)),
+            .optional("conversations", .array(of: ConversationViews.conversation.schema)),
             .optional("texts", .array(of: ExportedText.schema)),
             .optional("calls", .array(of: CallLogEntry.schema)),
-            .required("sessions", .array(of: ExportedSession.schema)),
+            .required("sessions", .array(of: ExportedSession.view.schema)),
         ]))
 }
 
@@ -149,30 +153,22 @@ private struct ExportedText: Encodable {
 }
 
 /// A session with everything that the store has of it, and links to its recordings.
-private struct ExportedSession: JSONWritable {
+private struct ExportedSession: Sendable {
     let record: SessionRecord
     let recordings: [String]
 
-    func write(to json: inout JSONOutput) {
-        let detail = SessionDetail(record)
-        json.writeObject { json in
-            json.writeMember("session", detail.session)
-            if let assistant = record.session.assistantID { json.writeMember("assistant_id", assistant) }
-            if let context = record.clientContext { json.writeMember("client_context", context) }
-            json.writeMember("summary", detail.summary)
-            json.writeMember("turns", detail.turns)
-            json.writeMember("recordings")
-            json.writeArray(recordings) { $0.write("/v1/sessions/\(record.session.id)/recordings/\($1)") }
-        }
-    }
-
-    static let schema = Schema.named(
+    static let view = JSONView<ExportedSession>(
         "ExportedSession",
-        .object([
-            .required("session", SessionView.schema), .optional("assistant_id", .text(1...256)),
-            .optional("client_context", .text(0...65_536)), .required("summary", .nullable(SummaryView.schema)),
-            .required("turns", .array(of: TurnView.schema)), .required("recordings", .array(of: .text(1...512))),
-        ]))
+        [
+            .required("session", SessionViews.session.schema) { SessionViews.session($0.record.session) },
+            .optional("assistant_id", .text(1...256)) { $0.record.session.assistantID },
+            .optional("client_context", .text(0...65_536)) { $0.record.clientContext },
+            .nullable("summary", SessionViews.summary.schema) { $0.record.summary.map { SessionViews.summary($0) } },
+            .required("turns", .array(of: SessionViews.turn.schema)) { $0.record.turns.map { SessionViews.turn($0) } },
+            .required("recordings", .array(of: .text(1...512))) { session in
+                session.recordings.map { "/v1/sessions/\(session.record.session.id)/recordings/\($0)" }
+            },
+        ])
 }
 
 /// Limits concurrent exports, which are expensive: one per user, and `countMax` in total.
@@ -185,10 +181,10 @@ private final class RunningExports: Sendable {
         try users.withLock { users throws(HTTPError) in
             guard !users.contains(user) else {
                 throw HTTPError(
-                    .tooManyRequests, "export_running", "an export of this account is running; wait for it", retryAfterSeconds: 5)
+                    .exportRunning, "an export of this account is running; wait for it", retryAfterSeconds: 5)
             }
             guard users.count < Self.countMax else {
-                throw HTTPError(.serviceUnavailable, "too_many_exports", "other exports are running; try again", retryAfterSeconds: 5)
+                throw HTTPError(.tooManyExports, "other exports are running; try again", retryAfterSeconds: 5)
             }
             users.insert(user)
         }

@@ -12,10 +12,12 @@ package struct AccountService: Sendable {
     let webhooks: WebhookWriter
     package let settings: AccountSettings
     /// Wrong passwords and codes by address and by account, which limits both single and distributed guessing.
-    private let failures = AuthFailureLimiter()
-    private let registrations: RateLimiter
+    let guesses = GuessLimit()
+    /// Accounts that an address may try to create. An attempt counts even if the e-mail address is taken: each costs a password hash, and the
+    /// response reveals whether the address has an account.
+    private let registrations: RequestRate
     /// Requests for codes by address: each costs a webhook.
-    let codeRequests = AuthFailureLimiter()
+    let codeRequests = GuessLimit()
 
     /// Lifetime of an unused refresh token.
     static let refreshLifetime = Duration.seconds(30 * 86_400)
@@ -25,7 +27,9 @@ package struct AccountService: Sendable {
         self.tokens = tokens
         self.webhooks = webhooks
         self.settings = settings
-        registrations = .registrations(perHour: settings.registrationsPerHour)
+        registrations = RequestRate(
+            settings.registrationsPerHour, per: .seconds(3_600),
+            HTTPError(.tooManyRegistrations, "too many accounts were created from this address; try again later"))
     }
 
     /// Requires the access token of a user whose address is confirmed, if that is configured.
@@ -35,15 +39,8 @@ package struct AccountService: Sendable {
     var ownerAccess: Access<UserID> { access(isConfirmed: false) }
 
     private func access(isConfirmed: Bool) -> Access<UserID> {
-        .token(refusing: isConfirmed ? [403] : [], on: store.threads) { request in
-            let subject: UserTokens.Subject
-            do throws(TokenError) {
-                let text = try RequestToken.extract(authorization: request.headers[.authorization], subprotocols: [], query: nil)
-                subject = try tokens.verify(text, now: WallClock.seconds).subject
-            } catch {
-                throw HTTPError(.unauthorized, error.code, error.message)
-            }
-            return try await user(subject, isConfirmed: isConfirmed)
+        .token("user", refusing: isConfirmed ? [403] : [], on: store.threads) { request in
+            try await user(try tokens.verify(request.bearerToken, now: WallClock.seconds).subject, isConfirmed: isConfirmed)
         }
     }
 
@@ -56,14 +53,14 @@ package struct AccountService: Sendable {
         switch subject {
         case .user(let id, let generation):
             guard let standing = try await store.standing(of: id) else {
-                throw HTTPError(.unauthorized, "unknown_user", "the access token's user has been deleted")
+                throw HTTPError(.unknownUser, "the access token's user has been deleted")
             }
             guard standing.tokenGeneration == generation else {
-                throw HTTPError(.unauthorized, "token_revoked", "the password was changed after this token was issued; log in again")
+                throw HTTPError(.tokenRevoked, "the password was changed after this token was issued; log in again")
             }
             guard !isConfirmed || !standing.isUnconfirmed else {
                 throw HTTPError(
-                    .forbidden, "email_unconfirmed", "the e-mail address is not confirmed; confirm it with the code that was sent to it")
+                    .emailUnconfirmed, "the e-mail address is not confirmed; confirm it with the code that was sent to it")
             }
             return id
         case .external(let claims):
@@ -79,7 +76,7 @@ package struct AccountService: Sendable {
                 email: account.email, password: SecretText(account.password),
                 confirmedBy: settings.confirmsEmail ? webhooks.accountCodes(at: .now) : nil, at: .now)
         } catch .emailTaken {
-            throw HTTPError(.conflict, "email_taken", "this e-mail address has an account; log in instead")
+            throw HTTPError(.emailTaken, "this e-mail address has an account; log in instead")
         }
         return (user, try await makeTokens(for: user.id))
     }
@@ -87,12 +84,11 @@ package struct AccountService: Sendable {
     /// - Throws: the same `HTTPError` for an unknown user and a wrong password, taking the same time.
     func logIn(_ account: Credentials, _ request: HTTPServerRequest) async throws -> TokenPair {
         let names = ["address \(request.peerAddress)", "account \(account.email.lowercased())"]
-        try checkAttempts(of: names, request)
-        let invalid = HTTPError(.unauthorized, "invalid_credentials", "no account has this e-mail address and this password")
-        guard let user = try await store.user(email: account.email, password: SecretText(account.password)) else {
-            recordFailure(of: names, request)
-            throw invalid
+        let invalid = HTTPError(.invalidCredentials, "no account has this e-mail address and this password")
+        let found = try await guesses.attempt(by: names) {
+            try await store.user(email: account.email, password: SecretText(account.password))
         }
+        guard let user = found else { throw invalid }
         do {
             return try await makeTokens(for: user.id, since: user.tokenGeneration)
         } catch StoreError.notFound {
@@ -105,10 +101,10 @@ package struct AccountService: Sendable {
         switch try await store.renew(text, lasting: Self.refreshLifetime, at: .now) {
         case .renewed(let token): return try tokenPair(token)
         case .unknown:
-            throw HTTPError(.unauthorized, "invalid_refresh_token", "the refresh token is invalid or expired; log in again")
+            throw HTTPError(.invalidRefreshToken, "the refresh token is invalid or expired; log in again")
         case .reused:
             throw HTTPError(
-                .unauthorized, "refresh_token_reused",
+                .refreshTokenReused,
                 "the refresh token was already used, so all tokens of this login are revoked; log in again")
         }
     }
@@ -123,16 +119,6 @@ package struct AccountService: Sendable {
     private func tokenPair(_ refresh: RefreshToken) throws -> TokenPair {
         let access = try tokens.mint(for: refresh.userID, generation: refresh.tokenGeneration, now: WallClock.seconds)
         return TokenPair(accessToken: access, refreshToken: refresh.text, expiresIn: UserTokens.lifetimeSeconds)
-    }
-
-    func checkAttempts(of names: [String], _ request: HTTPServerRequest) throws(HTTPError) {
-        guard names.allSatisfy({ failures.allows($0, at: request.receivedAt) }) else {
-            throw HTTPError(.tooManyRequests, "too_many_attempts", "too many failed attempts; wait a minute", retryAfterSeconds: 60)
-        }
-    }
-
-    func recordFailure(of names: [String], _ request: HTTPServerRequest) {
-        for name in names { failures.recordFailure(from: name, at: request.receivedAt) }
     }
 }
 
@@ -151,28 +137,22 @@ package struct AccountSettings: Sendable, Hashable {
 
 extension AccountService {
     /// Handles that are taken count as failures, which limits how fast existing handles can be enumerated.
-    func changeSettings(of user: UserID, _ change: SettingsChange, _ request: HTTPServerRequest) async throws -> User {
-        let names = ["handles of \(user)"]
-        try checkAttempts(of: change.settings.handle == nil ? [] : names, request)
-        do throws(StoreError) {
-            return try await store.updateSettings(of: user) { change.apply(to: &$0) }
-        } catch .handleTaken {
-            recordFailure(of: names, request)
-            throw StoreError.handleTaken
+    func changeSettings(of user: UserID, _ change: SettingsChange) async throws -> User {
+        let names = change.settings.handle == nil ? [] : ["handles of \(user)"]
+        let changed = try await guesses.attempt(by: names) { () -> User? in
+            do throws(StoreError) {
+                return try await store.updateSettings(of: user) { change.apply(to: &$0) }
+            } catch .handleTaken {
+                return nil
+            }
         }
+        guard let changed else { throw StoreError.handleTaken }
+        return changed
     }
 
-    /// Addresses that are not found count as failures, which limits how fast existing addresses can be enumerated.
-    func limitingUnknownCallees(of user: UserID, _ request: HTTPServerRequest, _ body: () async throws -> Void) async throws {
-        let names = ["callees of \(user)"]
-        try checkAttempts(of: names, request)
-        do {
-            try await body()
-        } catch StoreError.notFound {
-            recordFailure(of: names, request)
-            throw StoreError.notFound
-        }
-    }
+    /// The name under which addresses that are not found count as failures of a user or an assistant, whether it calls or invites: this limits
+    /// how fast existing addresses can be enumerated.
+    static func callees(of requester: String) -> String { "callees of \(requester)" }
 }
 
 extension WallTime {
@@ -181,27 +161,95 @@ extension WallTime {
 
 extension HTTPError {
     static let idempotencyKeyReused = HTTPError(
-        .unprocessableContent, "idempotency_key_reused",
+        .idempotencyKeyReused,
         "this Idempotency-Key was used for a request with another body; use a new key")
 }
 
 extension StoreError: HTTPErrorConvertible {
     package var httpError: HTTPError {
         switch self {
-        case .notFound: HTTPError(.notFound, "not_found", "there is no such thing")
-        case .handleTaken: HTTPError(.conflict, "handle_taken", "another user has this handle; choose another one")
-        case .emailTaken: HTTPError(.conflict, "email_taken", "this e-mail address has an account")
-        case .invalidCursor: HTTPError(.badRequest, "invalid_cursor", "the cursor is invalid; start again without one")
+        case .notFound: HTTPError(.notFound, "there is no such thing")
+        case .handleTaken: HTTPError(.handleTaken, "another user has this handle; choose another one")
+        case .emailTaken: HTTPError(.emailTaken, "this e-mail address has an account")
+        case .invalidCursor: HTTPError(.invalidCursor, "the cursor is invalid; start again without one")
         case .keyReused: .idempotencyKeyReused
-        case .tooManySessions: HTTPError(.tooManyRequests, "too_many_sessions", "this user has 1,000 running sessions; end some first")
-        case .refused(let reason): HTTPError(.badRequest, "invalid_value", reason)
+        case .tooManySessions: HTTPError(.tooManySessions, "this user has 1,000 running sessions; end some first")
+        case .tooManyInvitations:
+            HTTPError(
+                .tooManyInvitations, "this user has not answered 10 of your invitations; wait for an answer",
+                retryAfterSeconds: 60)
+        case .refused(let reason): HTTPError(.invalidValue, reason)
         case .full:
             HTTPError(
-                .init(code: 507, reasonPhrase: "Insufficient Storage"), "store_full",
+                .storeFull,
                 "the store is full; nothing was written, try again later", retryAfterSeconds: 30)
         case .busy, .cancelled:
-            HTTPError(.serviceUnavailable, "store_busy", "the store is busy; try again", retryAfterSeconds: 1)
-        default: HTTPError(.internalServerError, "store_failed", "the store failed; see the gateway's log for this request ID")
+            HTTPError(.storeBusy, "the store is busy; try again", retryAfterSeconds: 1)
+        default: HTTPError(.storeFailed, "the store failed; see the gateway's log for this request ID")
         }
+    }
+}
+
+/// Passwords, and codes sent to e-mail addresses.
+extension AccountService {
+    /// Changes a password and revokes all other tokens.
+    func changePassword(of user: UserID, _ change: PasswordChange) async throws -> TokenPair {
+        let (current, new) = (SecretText(change.currentPassword), SecretText(change.newPassword))
+        let outcome = try await guesses.attempt(by: ["account \(user)"]) { () -> PasswordChangeOutcome? in
+            let outcome = try await store.changePassword(of: user, from: current, to: new, at: .now)
+            return outcome == .wrongPassword ? nil : outcome
+        }
+        switch outcome {
+        case .changed: return try await makeTokens(for: user)
+        case nil, .wrongPassword:
+            throw HTTPError(.wrongPassword, "the current password is wrong")
+        case .noPassword:
+            throw HTTPError(.noPassword, "this account has no password; it belongs to another issuer of tokens")
+        }
+    }
+
+    /// Responds equally, after the same work, whether the address has an account or not.
+    func requestPasswordReset(_ email: String, _ request: HTTPServerRequest) async throws {
+        try checkCodeRequests(request)
+        try await store.requestPasswordReset(email: email, webhooks: webhooks.accountCodes(at: .now), at: .now)
+    }
+
+    /// - Throws: the same `HTTPError` for an unknown address, a wrong code and an expired one.
+    func resetPassword(_ reset: PasswordReset, _ request: HTTPServerRequest) async throws -> (UserID, TokenPair) {
+        let names = ["address \(request.peerAddress)", "account \(reset.email.lowercased())"]
+        let code = AccountCode.Text(typed: reset.code)
+        let user = try await guesses.attempt(by: names) {
+            try await store.resetPassword(email: reset.email, code: code, to: SecretText(reset.newPassword), at: .now)
+        }
+        guard let user else { throw HTTPError(.invalidCode, "the code is wrong or expired; request another one") }
+        return (user, try await makeTokens(for: user))
+    }
+
+    func requestEmailConfirmation(of user: UserID, _ request: HTTPServerRequest) async throws {
+        try checkCodeRequests(request)
+        switch try await store.requestEmailConfirmation(of: user, webhooks: webhooks.accountCodes(at: .now), at: .now) {
+        case .sent, .notNeeded: break
+        case .tooSoon:
+            throw HTTPError(
+                .tooManyCodes, "a code was sent within the last minute; wait for it, or try again in a minute",
+                retryAfterSeconds: Int(StoreLimits.codeInterval.components.seconds))
+        }
+    }
+
+    func confirmEmail(of user: UserID, _ code: String) async throws -> User {
+        let confirmed = try await guesses.attempt(by: ["account \(user)"]) {
+            try await store.confirmEmail(of: user, code: AccountCode.Text(typed: code), at: .now)
+        }
+        guard let confirmed else { throw HTTPError(.invalidCode, status: .forbidden, "the code is wrong or expired; request another one") }
+        return confirmed
+    }
+
+    private func checkCodeRequests(_ request: HTTPServerRequest) throws(HTTPError) {
+        guard webhooks.hasEndpoints else {
+            throw HTTPError(.noWebhooks, "the gateway cannot send codes; its configuration has no webhook.urls")
+        }
+        // Every request counts.
+        guard let reservation = codeRequests.reserve(1, for: [request.peerAddress]) else { throw .tooManyAttempts }
+        codeRequests.settle(reservation, failures: 1)
     }
 }

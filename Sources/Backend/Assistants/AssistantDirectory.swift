@@ -41,6 +41,9 @@ package final class AssistantDirectory: Sendable {
         }
     }
 
+    /// The ids of all assistants.
+    package var ids: [String] { all.map(\.definition.id) }
+
     /// Replaces the configuration's definitions. Running jobs keep those that they got.
     ///
     /// - Parameter configured: with unique ids.

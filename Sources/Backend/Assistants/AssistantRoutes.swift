@@ -9,7 +9,7 @@ internal import Wire
 package enum AssistantRoutes {
     /// - Parameter store: keeps definitions; nil omits the routes that change them.
     package static func routes(_ assistants: AssistantDirectory, keys: KeysInUse, store: SessionStore? = nil) -> [Route] {
-        let administrator = Access.grant(keys) { _ in .manageAssistants }
+        let administrator = Access.grant("`roomCreate`", keys) { _ in .manageAssistants }
         return [
             Route(
                 .get, "/v1/assistants", "Lists all assistants with their definitions", access: administrator,
@@ -35,34 +35,33 @@ package enum AssistantRoutes {
     }
 
     static let id = RouteParameter.path("id", .text(1...64), "The assistant")
-    static let notFound = HTTPError(.notFound, "assistant_not_found", "no assistant has this id")
+    static let notFound = HTTPError(.assistantNotFound, "no assistant has this id")
 
     private static func changingRoutes(
         _ assistants: AssistantDirectory, _ administrator: Access<AccessToken>, _ store: SessionStore
     ) -> [Route] {
-        let storage = RouteOutcome.error(.init(code: 507, reasonPhrase: "Insufficient Storage"))
         return [
             Route(
                 .put, "/v1/assistants/:id", "Stores an assistant's definition, which replaces the configuration's", access: administrator,
-                parameters: [id], body: AssistantDefinition.self, responses: [.json(AssistantDefinition.self), storage]
+                parameters: [id], body: AssistantDefinition.self, responses: [.json(AssistantDefinition.self), .storeFull]
             ) { request, _, definition in
                 guard definition.id == request.parameter("id") else {
-                    throw HTTPError(.badRequest, "invalid_assistant", "the id in the body differs from the path's")
+                    throw HTTPError(.invalidAssistant, "the id in the body differs from the path's")
                 }
-                if let fault = definition.fault { throw HTTPError(.badRequest, "invalid_assistant", fault) }
+                if let fault = definition.fault { throw HTTPError(.invalidAssistant, fault) }
                 try await store.save(definition, at: .now)
                 assistants.put(definition)
                 return try .json(definition)
             },
             Route(
                 .delete, "/v1/assistants/:id", "Deletes a stored definition; the configuration's, if any, applies again",
-                access: administrator, parameters: [id], responses: [.noContent, .error(.notFound), storage]
+                access: administrator, parameters: [id], responses: [.noContent, .error(.notFound), .storeFull]
             ) { request, _ in
                 let id = request.parameter("id")
                 do throws(StoreError) {
                     try await store.deleteAssistant(id)
                 } catch .notFound {
-                    throw HTTPError(.notFound, "assistant_not_found", "the store has no assistant with this id")
+                    throw HTTPError(.assistantNotFound, "the store has no assistant with this id")
                 }
                 assistants.remove(id)
                 return .noContent

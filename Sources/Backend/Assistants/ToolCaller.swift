@@ -1,5 +1,5 @@
 package import Identity
-package import Store
+package import OutgoingHTTP
 internal import Synchronization
 internal import Wire
 
@@ -59,17 +59,18 @@ package final class ToolCaller: Sendable {
     private func send(_ body: [UInt8], to tool: AssistantTool, signedWith key: IssuerKey) async throws(ToolFailure) -> ToolResult {
         let response: OutgoingResponse
         do {
-            let headers = [
+            var headers = [
                 OutgoingHeader("content-type", "application/json"), OutgoingHeader("user-agent", "Patchbay"),
                 OutgoingHeader("authorization", try BodySignature.token(for: body, at: WallClock.seconds, with: key)),
             ]
+            if let trace = RequestContext.current?.trace { headers.append(OutgoingHeader("traceparent", trace.withNewSpan.traceparent)) }
             let timeout = Duration.milliseconds(tool.timeoutMs ?? AssistantLimits.toolTimeoutMillisecondsDefault)
             response = try await sending(timeout, Self.resultBytesMax)(OutgoingHTTPRequest(url: tool.url, headers: headers, body: body))
         } catch {
-            throw ToolFailure((error as? any OutgoingFailure)?.cause ?? .unreachable)
+            throw ToolFailure(error as? OutgoingError)
         }
         guard 200...299 ~= response.status else { throw ToolFailure(status: response.status) }
-        guard response.body.count <= Self.resultBytesMax else { throw ToolFailure(.responseTooLong) }
+        guard response.body.count <= Self.resultBytesMax else { throw ToolFailure(.responseTooLong(bytesMax: Self.resultBytesMax)) }
         guard let text = String(validating: response.body, as: UTF8.self) else { throw .notText }
         return ToolResult(status: response.status, body: text)
     }

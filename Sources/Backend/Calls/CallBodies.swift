@@ -68,7 +68,7 @@ struct CallView: Encodable, Sendable, Described {
 }
 
 /// A call with the URL and token of its room. Both are omitted for a repeated request whose call has ended.
-struct CallTicket: Encodable, Sendable, Described {
+struct CallToken: Encodable, Sendable, Described {
     var callId: CallID
     var status: CallStatus
     var livekitUrl: String?
@@ -86,7 +86,7 @@ struct CallTicket: Encodable, Sendable, Described {
     }
 
     static let schema = Schema.named(
-        "CallTicket",
+        "CallToken",
         .object([
             .required("call_id", .text(1...64)), .required("status", CallStatus.schema), .optional("livekit_url", .uri),
             .optional("livekit_token", .text(1...16_384)), .optional("room_name", .text(1...256)), .required("call", CallInfo.schema),

@@ -9,7 +9,7 @@ struct CallDevices {
     private static let waitingRequestsMax = 32
 
     private struct Device {
-        let address: DeviceAddress
+        let address: ChannelAddress
         var owner: Identity?
         /// Whether somebody takes the waiting requests (`nextWaiting`).
         var isWaiting = true
@@ -27,7 +27,7 @@ struct CallDevices {
     private var devices: [DeviceID: Device] = [:]
     private(set) var byOwner: [Identity: Set<DeviceID>] = [:]
 
-    mutating func add(_ address: DeviceAddress) {
+    mutating func add(_ address: ChannelAddress) {
         devices[address.id] = Device(address: address)
     }
 
@@ -69,7 +69,7 @@ struct CallDevices {
     /// Nil until the owner is known.
     func owner(of id: DeviceID) -> Identity? { devices[id]?.owner }
 
-    func address(of id: DeviceID) -> DeviceAddress? { devices[id]?.address }
+    func address(of id: DeviceID) -> ChannelAddress? { devices[id]?.address }
 
     func all(of owner: Identity) -> Set<DeviceID> { byOwner[owner] ?? [] }
 }

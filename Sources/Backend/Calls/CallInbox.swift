@@ -1,4 +1,7 @@
 internal import Engine
+internal import HTTPServer
+internal import HTTPTypes
+internal import Synchronization
 package import Wire
 
 /// The queue through which shards reach `CallService`, from any thread. Messages are handled in the order of posting.
@@ -17,7 +20,7 @@ package import Wire
 package final class CallInbox: Sendable {
     /// A message from a shard, or from dispatch.
     package enum Message: Sendable {
-        case opened(DeviceAddress, ChannelOwner)
+        case opened(ChannelAddress, ChannelOwner)
         case closed(DeviceID)
         case request(CallRequest, id: UInt64?, from: DeviceID)
         case room(CallID, CallRoomChange)
@@ -50,28 +53,25 @@ package final class CallInbox: Sendable {
         let identity: Identity?
     }
 
-    private struct Counts {
-        var devices = 0
-        var requests = 0
-        var messages = 0
-        var isDraining = false
+    private enum Kind {
+        case device, request, message, drain
     }
 
     let rooms: CallRooms
     package let tokens: UserTokens
-    private let limits: Limits
-    private let inbox: ServiceInbox<Message, RoomKey, Counts>
+    private let inbox: ServiceInbox<Message, RoomKey, Kind>
 
     package init(tokens: UserTokens, rooms: CallRooms = CallRooms(), limits: Limits = Limits()) {
         self.tokens = tokens
         self.rooms = rooms
-        self.limits = limits
-        inbox = ServiceInbox(counts: Counts()) { message, counts in
+        inbox = ServiceInbox(
+            limits: [.device: limits.devicesMax, .request: limits.requestsMax, .message: limits.messagesMax, .drain: 1]
+        ) { message in
             switch message {
-            case .closed: counts.devices -= 1
-            case .request: counts.requests -= 1
-            case .message: counts.messages -= 1
-            case .opened, .room, .dedicated, .dispatched, .drain: break
+            case .closed: .device
+            case .request: .request
+            case .message: .message
+            case .opened, .room, .dedicated, .dispatched, .drain: nil
             }
         }
     }
@@ -79,27 +79,15 @@ package final class CallInbox: Sendable {
     /// - Returns: false if the message was refused because of its limit.
     @discardableResult
     package func post(_ message: Message) -> Bool {
-        if case .room(let call, let change) = message {
+        switch message {
+        case .room(let call, let change):
             inbox.post(message, newestFor: RoomKey(call: call, identity: change.identity))
             return true
-        }
-        return inbox.post(message) { [limits] counts in
-            switch message {
-            case .opened:
-                guard counts.devices < limits.devicesMax else { return false }
-                counts.devices += 1
-            case .request:
-                guard counts.requests < limits.requestsMax else { return false }
-                counts.requests += 1
-            case .message:
-                guard counts.messages < limits.messagesMax else { return false }
-                counts.messages += 1
-            case .drain:
-                guard !counts.isDraining else { return false }
-                counts.isDraining = true
-            case .closed, .room, .dedicated, .dispatched: break
-            }
-            return true
+        case .opened: return inbox.post(message, as: .device)
+        case .request: return inbox.post(message, as: .request)
+        case .message: return inbox.post(message, as: .message)
+        case .drain: return inbox.post(message, as: .drain)
+        case .closed, .dedicated, .dispatched: return inbox.post(message, as: nil)
         }
     }
 
@@ -123,6 +111,71 @@ extension CallRoomChange {
         switch self {
         case .joined(let identity), .left(let identity): identity
         case .ended: nil
+        }
+    }
+}
+
+/// Rooms of active calls and who may join them. Thread-safe: shards check it before admitting a participant.
+package final class CallRooms: Sendable {
+    /// By room, the users who have left the call. Their room tokens are no longer accepted.
+    private let excluded = Mutex<[String: Set<Identity>]>([:])
+    /// The traces of the requests that started calls, for a day: a call's room has events after the call has ended.
+    private let traces = Mutex(RecentTable<String, TraceContext>(keeping: 2 * Limits.callsMax, for: .seconds(86_400)))
+
+    package init() {}
+
+    static func isCallRoom(_ room: String) -> Bool { room.hasPrefix(CallInfo.roomPrefix) }
+
+    static func call(of room: String) -> CallID? {
+        isCallRoom(room) ? CallID(text: String(room.dropFirst(CallInfo.roomPrefix.count))) : nil
+    }
+
+    func setTrace(_ trace: TraceContext, of room: String) {
+        traces.withLock { traces in
+            _ = traces.advance(to: .now)
+            traces[room] = trace
+        }
+    }
+
+    func trace(of room: String) -> TraceContext? { traces.withLock { $0[room] } }
+
+    func admit(_ user: Identity, to room: String) {
+        _ = excluded.withLock { $0[room, default: []].remove(user) }
+    }
+
+    func exclude(_ user: Identity, from room: String) {
+        _ = excluded.withLock { $0[room]?.insert(user) }
+    }
+
+    func close(_ room: String) {
+        _ = excluded.withLock { $0.removeValue(forKey: room) }
+    }
+
+    /// Why a participant with a valid token may not join; nil if it may, or if the room belongs to no call.
+    func joinError(for identity: Identity, in room: String) -> HTTPError? {
+        guard Self.isCallRoom(room) else { return nil }
+        let isAdmitted = excluded.withLock { $0[room]?.contains(identity) == false }
+        return isAdmitted ? nil : HTTPError(.callEnded, "the room's call is over, or you have left it")
+    }
+}
+
+/// A room change that affects its call.
+package enum CallRoomChange: Sendable {
+    case joined(Identity)
+    case left(Identity)
+    case ended
+
+    /// Nil for an event that does not affect the call.
+    init?(_ event: RoomAuditEvent) {
+        switch event.event {
+        case .room(.joined(let participant, _)): self = .joined(participant.identity)
+        // The same identity has joined again.
+        case .room(.left(_, _, .duplicateIdentity)): return nil
+        // The room's end follows.
+        case .room(.left(_, _, .roomClosed)), .room(.left(_, _, .roomDeleted)): return nil
+        case .room(.left(let participant, _, _)): self = .left(participant.identity)
+        case .room(.finished): self = .ended
+        default: return nil
         }
     }
 }

@@ -10,12 +10,12 @@ enum CallRoutes {
         [
             Route(
                 .post, "/v1/calls", "Calls users and assistants; the same Idempotency-Key gives the same call", access: user,
-                body: CallStart.self, responses: [.json(CallTicket.self, status: .created)] + errorOutcomes
+                body: CallStart.self, responses: [.json(CallToken.self, status: .created)] + errorOutcomes
             ) { request, user, start in
                 try calls.checkNotDraining()
                 var start = start
                 start.idempotencyKey = request.headers[.idempotencyKey]
-                return try .json(try ticket(try await calls.perform(.start(start), of: user, host: request.host)), status: .created)
+                return try await answer(request, user, .start(start), calls, status: .created, as: CallToken.init)
             },
             Route(
                 .get, "/v1/calls", "The calls that the user is invited to or has joined, oldest first", access: user,
@@ -28,10 +28,10 @@ enum CallRoutes {
                 access: user,
                 parameters: [PageQuery.limit, PageQuery.cursor], responses: [.json(.array(of: CallLogEntry.schema))]
             ) { request, user in
-                let cursor = try request.query("cursor").map { text throws(StoreError) in try TimeCursor(text: text) }
-                let limit = PageQuery.limit(of: request)
-                let page = try await store.calls(of: user, after: cursor, limit: limit)
-                return try PageQuery.response(page.entries, "/v1/calls/history", limit: limit, next: page.next?.text)
+                try await PageQuery.response(to: request) { cursor, limit in
+                    let page = try await store.calls(of: user, after: cursor, limit: limit)
+                    return (page.elements, page.next)
+                }
             },
             Route(
                 .get, "/v1/calls/:id", "Shows a call, up to two minutes after its end", access: user, parameters: [id],
@@ -40,14 +40,14 @@ enum CallRoutes {
                 try .json(CallView(call: try await calls.call(call(request), of: user)))
             },
             Route(
-                .get, "/v1/events", "The WebSocket of a user's channel (PROTOCOL section 13)", access: .open,
+                .get, "/v1/events", "The WebSocket of a user's channel", access: .verifiedElsewhere("user or assistant"),
                 responses: [.error(.upgradeRequired)]
             ) { _, _ in
                 throw HTTPError(
-                    .upgradeRequired, "upgrade_required", "this is a WebSocket endpoint; upgrade with subprotocol patchbay.v1")
+                    .upgradeRequired, "this is a WebSocket endpoint; upgrade with subprotocol patchbay.v1")
             },
-            ticketRoute("answer", "Answers a call; the first to answer wins", calls, user) { .answer($0) },
-            ticketRoute("join", "Issues another token for the room of a call that the user is in", calls, user) { .join($0) },
+            tokenRoute("answer", "Answers a call; the first to answer wins", calls, user) { .answer($0) },
+            tokenRoute("join", "Issues another token for the room of a call that the user is in", calls, user) { .join($0) },
             callRoute("cancel", "Cancels a call that nobody has answered", calls, user) { .cancel($0) },
             callRoute("hangup", "Leaves a call", calls, user) { .hangUp($0) },
             callRoute("hold", "Puts a call on hold: the user neither hears nor is heard", calls, user) { .hold($0, held: true) },
@@ -66,15 +66,13 @@ enum CallRoutes {
         .error(.tooManyRequests), .error(.serviceUnavailable),
     ]
 
-    private static func ticketRoute(
+    private static func tokenRoute(
         _ verb: String, _ summary: String, _ calls: CallService, _ user: Access<UserID>,
         _ makeRequest: @escaping @Sendable (CallID) -> CallRequest
     ) -> Route {
-        Route(
-            .post, RoutePath(stringLiteral: "/v1/calls/:id/\(verb)"), summary, access: user, parameters: [id],
-            responses: [.json(CallTicket.self)] + errorOutcomes
-        ) { request, user in
-            try .json(try ticket(try await calls.perform(makeRequest(call(request)), of: user, host: request.host)))
+        Route(.post, path(verb), summary, access: user, parameters: [id], responses: [.json(CallToken.self)] + errorOutcomes) {
+            request, user in
+            try await answer(request, user, makeRequest(call(request)), calls, as: CallToken.init)
         }
     }
 
@@ -82,11 +80,9 @@ enum CallRoutes {
         _ verb: String, _ summary: String, _ calls: CallService, _ user: Access<UserID>,
         _ makeRequest: @escaping @Sendable (CallID) -> CallRequest
     ) -> Route {
-        Route(
-            .post, RoutePath(stringLiteral: "/v1/calls/:id/\(verb)"), summary, access: user, parameters: [id],
-            responses: [.json(CallView.self)] + errorOutcomes
-        ) { request, user in
-            try .json(try view(try await calls.perform(makeRequest(call(request)), of: user, host: request.host)))
+        Route(.post, path(verb), summary, access: user, parameters: [id], responses: [.json(CallView.self)] + errorOutcomes) {
+            request, user in
+            try await answer(request, user, makeRequest(call(request)), calls) { CallView(call: $1) }
         }
     }
 
@@ -94,39 +90,28 @@ enum CallRoutes {
         _ verb: String, _ summary: String, _ calls: CallService, _ user: Access<UserID>, body: Body.Type,
         _ makeRequest: @escaping @Sendable (CallID, Body) -> CallRequest
     ) -> Route {
-        Route(
-            .post, RoutePath(stringLiteral: "/v1/calls/:id/\(verb)"), summary, access: user, parameters: [id], body: body,
-            responses: [.json(CallView.self)] + errorOutcomes
-        ) { request, user, body in
-            try .json(try view(try await calls.perform(makeRequest(call(request), body), of: user, host: request.host)))
+        Route(.post, path(verb), summary, access: user, parameters: [id], body: body, responses: [.json(CallView.self)] + errorOutcomes) {
+            request, user, body in
+            try await answer(request, user, makeRequest(call(request), body), calls) { CallView(call: $1) }
         }
     }
 
+    private static func path(_ verb: String) -> RoutePath { RoutePath(stringLiteral: "/v1/calls/:id/\(verb)") }
     private static func call(_ request: HTTPServerRequest) -> CallID { CallID(text: request.parameter("id")) }
 
-    private static func ticket(_ reply: CallReply) throws(CallError) -> CallTicket {
+    private static func answer(
+        _ request: HTTPServerRequest, _ user: UserID, _ ask: CallRequest, _ calls: CallService, status: HTTPResponse.Status = .ok,
+        as view: (CallReply, CallInfo) -> some Encodable
+    ) async throws -> HTTPServerResponse {
+        let reply = try await calls.perform(ask, of: user, host: request.host)
         guard let call = reply.call else { throw CallError(.notFound, "you have no such call") }
-        return CallTicket(reply, call)
-    }
-
-    private static func view(_ reply: CallReply) throws(CallError) -> CallView {
-        guard let call = reply.call else { throw CallError(.notFound, "you have no such call") }
-        return CallView(call: call)
+        return try .json(view(reply, call), status: status)
     }
 }
 
 extension CallError: HTTPErrorConvertible {
     package var httpError: HTTPError {
-        let status: HTTPResponse.Status =
-            switch error.code {
-            case .notFound: .notFound
-            case .conflict: .conflict
-            case .notAllowed: .forbidden
-            case .idempotencyKeyReused: .unprocessableContent
-            case .limitExceeded: .tooManyRequests
-            case .unsupported: .serviceUnavailable
-            default: .badRequest
-            }
-        return HTTPError(status, error.code.description, error.message, retryAfterSeconds: error.retryable ? 1 : nil)
+        HTTPError(
+            ErrorCode(rawValue: error.code.description) ?? .invalidArgument, error.message, retryAfterSeconds: error.retryable ? 1 : nil)
     }
 }

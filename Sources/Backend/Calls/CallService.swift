@@ -13,18 +13,17 @@ package import Wire
 /// Shards reach it through the bounded `CallInbox`; HTTP handlers call its methods. `run()` returns once the inbox is finished, that is
 /// when the gateway has stopped. Calls are not persisted.
 package actor CallService: Service {
-    /// Maximum number of call changes whose webhooks are queued for the store. Beyond it webhooks are dropped and a message is logged.
-    private static let webhookBatchesMax = 10_000
     /// How long the response to a call's start waits for its webhooks to be stored.
     private static let webhooksWaitMax = Duration.seconds(1)
 
     private let inbox: CallInbox
+    /// Webhooks and the history of calls are stored in order with the events of the calls' rooms.
+    private let auditEvents: AuditEventQueue
     private let accounts: AccountService
     private let rooms: RoomService
     private let tokens: RoomTokenMinter
     private let collaborators: CallCollaborators
-    private let webhooks: WebhookBacklog
-    private let origin = ContinuousClock.now
+    private let log = Logger(label: "patchbay.calls")
     private var calls: CallStateMachine
     private var devices = CallDevices()
     /// Assistants' processes that take jobs instead of calls.
@@ -32,8 +31,6 @@ package actor CallService: Service {
     private var exchange = Exchange()
     private var history = CallHistory()
     private var pushes = CallPushes()
-    /// Callees that were not found, by requester: limits how fast existing addresses can be enumerated.
-    private var unknownCallees = FailureLimiter()
     private let ringTime: Duration
     private var timer = DeadlineTimer()
     private var phase = Phase.serving
@@ -45,35 +42,36 @@ package actor CallService: Service {
 
     /// The HTTP request being handled, if any, and follow-up inputs caused by effects.
     private struct Exchange {
-        var lastTicket: UInt64 = 0
+        var lastNumber: UInt64 = 0
         var host: String?
         var outcome: Result<CallReply, CallError>?
         var followUps: [CallStateMachine.Input] = []
     }
 
     init(
-        inbox: CallInbox, accounts: AccountService, rooms: RoomService, tokens: RoomTokenMinter, settings: CallSettings,
+        inbox: CallInbox, auditEvents: AuditEventQueue, accounts: AccountService, rooms: RoomService, tokens: RoomTokenMinter,
+        settings: CallSettings,
         collaborators: CallCollaborators
     ) {
         self.inbox = inbox
+        self.auditEvents = auditEvents
         self.accounts = accounts
         self.rooms = rooms
         self.tokens = tokens
         self.collaborators = collaborators
         ringTime = settings.ringTime
-        webhooks = WebhookBacklog(store: accounts.store, batchesMax: Self.webhookBatchesMax)
         calls = CallStateMachine(settings: settings, seed: .random(in: 0 ... .max))
+        auditEvents.addSource()
     }
 
     package func run() async throws {
         await withDiscardingTaskGroup { group in
-            group.addTask { await self.webhooks.run() }
             for await message in inbox.messages {
                 receive(message) { lookup in group.addTask { await lookup(self) } }
             }
             phase = .ended
             timer.cancel()
-            webhooks.finish()
+            auditEvents.finish()
         }
     }
 
@@ -90,7 +88,7 @@ package actor CallService: Service {
     func perform(_ request: CallRequest, of user: UserID, host: String?) async throws(CallError) -> CallReply {
         let (request, unknown) = try await resolve(request, of: Identity(text: user.text))
         let reply = try answer(to: request, of: user, unknown: unknown, host: host)
-        if case .start = request { await webhooks.settle(within: Self.webhooksWaitMax) }
+        if case .start = request, let call = reply.call { await auditEvents.settle(call.room, within: Self.webhooksWaitMax) }
         return reply
     }
 
@@ -98,9 +96,9 @@ package actor CallService: Service {
         to request: CallRequest, of user: UserID, unknown: Set<CallParty>, host: String?
     ) throws(CallError) -> CallReply {
         try checkNotEnded()
-        exchange.lastTicket += 1
+        exchange.lastNumber += 1
         exchange.host = host
-        handle(.request(request, from: .web(Identity(text: user.text), ticket: exchange.lastTicket), unknown: unknown))
+        handle(.request(request, from: .web(Identity(text: user.text), number: exchange.lastNumber), unknown: unknown))
         defer { (exchange.host, exchange.outcome) = (nil, nil) }
         guard let outcome = exchange.outcome else { throw Self.noAnswer }
         return try outcome.get()
@@ -197,15 +195,15 @@ package actor CallService: Service {
         exchange.followUps.append(input)
         while !exchange.followUps.isEmpty {
             var effects: [CallStateMachine.Effect] = []
-            calls.handle(exchange.followUps.removeFirst(), at: now, into: &effects)
+            calls.handle(exchange.followUps.removeFirst(), at: .now, into: &effects)
+            // First, because a reply lets a device join the room: the room's events follow those of the call.
+            for case .record(let record) in effects { note(record) }
             for effect in effects { perform(effect) }
         }
         if phase == .draining { closeIdleDevices() }
         guard let deadline = calls.deadline, phase != .ended else { return }
-        timer.arm(for: deadline, at: now) { [weak self] in await self?.deadlinePassed() }
+        timer.arm(for: deadline, at: .now) { [weak self] in await self?.deadlinePassed() }
     }
-
-    private var now: Instant { Instant(nanoseconds: UInt64((ContinuousClock.now - origin).inNanoseconds)) }
 
     private func deadlinePassed() {
         timer.disarm()
@@ -287,7 +285,10 @@ package actor CallService: Service {
     private func resolve(_ request: CallRequest, of caller: Identity) async throws(CallError) -> (CallRequest, unknown: Set<CallParty>) {
         let parties = called(by: request)
         guard !parties.isEmpty else { return (request, []) }
-        guard unknownCallees.verdict(on: caller.text, at: now) == .allowed else { throw Self.tooManyUnknown }
+        let (guesses, names) = (accounts.guesses, [AccountService.callees(of: caller.text)])
+        guard let reservation = guesses.reserve(parties.count, for: names) else { throw Self.tooManyUnknown }
+        var unknown: Set<CallParty> = []
+        defer { guesses.settle(reservation, failures: unknown.count) }
         let addresses = Dictionary(parties.map { ($0, UserAddress(text: $0.text)) }) { first, _ in first }.compactMapValues(\.self)
         let found: [UserAddress: UserID]
         do {
@@ -297,8 +298,7 @@ package actor CallService: Service {
             throw Self.noAnswer
         }
         let users = addresses.compactMapValues { found[$0].map { CallParty.user(Identity(text: $0.text)) } }
-        let unknown = Set(parties.filter { users[$0] == nil })
-        for _ in unknown { unknownCallees.recordFailure(from: caller.text, at: now) }
+        unknown = Set(parties.filter { users[$0] == nil })
         return (request.calling { users[$0] ?? $0 }, unknown)
     }
 
@@ -319,7 +319,7 @@ package actor CallService: Service {
         }
     }
 
-    private func send(_ command: DeviceCommand, to shard: Int) {
+    private func send(_ command: ChannelCommand, to shard: Int) {
         rooms.shards.send(.device(command), shard)
     }
 
@@ -386,14 +386,35 @@ package actor CallService: Service {
             let room = CallInfo.room(of: id)
             inbox.rooms.close(room)
             rooms.send(.close(.roomClosed), to: room)
-        case .record(let record):
-            collaborators.operatorLog.changed(record)
-            var announcement = collaborators.announcement(record)
-            announcement.call = history.note(record, at: .now)
-            webhooks.append(announcement)
-            pushes.note(record, at: .now)
-            if case .member(let party, .invited) = record.change { push(record.call, to: party) }
+        // Noted before the others.
+        case .record: break
         }
+    }
+
+    private func note(_ record: CallRecord) {
+        collaborators.operatorLog.changed(record)
+        if case .call(.started) = record.change, let trace = RequestContext.current?.trace {
+            inbox.rooms.setTrace(trace, of: record.call.room)
+        }
+        var announcement = collaborators.announcement(record)
+        announcement.call = history.note(record, at: .now)
+        store(announcement, in: record.call.room)
+        pushes.note(record, at: .now)
+        if case .member(let party, .invited) = record.change { push(record.call, to: party) }
+    }
+
+    private func store(_ announcement: Announcement, in room: String) {
+        guard !announcement.webhooks.isEmpty || announcement.call != nil else { return }
+        let (store, events, log) = (accounts.store, auditEvents, log)
+        let isTaken = events.append(
+            RoomWrite(room) {
+                do {
+                    try await events.persisting { try await store.announce(announcement, at: .now) }
+                } catch {
+                    log.error("webhooks or the history of a call were lost", metadata: ["error": "\(error)"])
+                }
+            })
+        if !isTaken { log.error("webhooks or the history of a call were dropped; the store was too slow") }
     }
 
     /// Asks for a push to a called user without a connected device, once for each invitation.
@@ -401,7 +422,7 @@ package actor CallService: Service {
         guard let identity = party.user, let user = UserID(text: identity.text), devices.all(of: identity).isEmpty,
             call.member(party)?.state == .invited, let invitedAt = pushes.take(call.id, party)
         else { return }
-        collaborators.push(PushRequest(call: call, user: user, expiresAt: invitedAt + ringTime))
+        collaborators.push(PushRequest(call: call, user: user, expiresAt: invitedAt + ringTime, trace: inbox.rooms.trace(of: call.room)))
     }
 
     private func admit(_ user: Identity, to call: CallInfo, _ requester: CallStateMachine.Requester) {
@@ -412,12 +433,12 @@ package actor CallService: Service {
             }
         do throws(HTTPError) {
             let party = CallParty(user)
-            let ticket = try tokens.ticket(
+            let token = try tokens.roomToken(
                 to: call.room, for: user, host: host, name: call.caller == party ? call.callerName : "",
                 kind: party.isAssistant ? .agent : .standard)
             inbox.rooms.admit(user, to: call.room)
             // Use the effect's `call`: later effects of the same input may have changed the current one.
-            let reply = CallReply(call, livekitURL: ticket.url, livekitToken: ticket.token, roomName: call.room)
+            let reply = CallReply(call, livekitURL: token.url, livekitToken: token.text, roomName: call.room)
             answer(.success(reply), requester)
         } catch {
             answer(.failure(CallError(error.status == .badRequest ? .invalidArgument : .unsupported, error.message)), requester)

@@ -14,7 +14,7 @@ package import Wire
 package final class DispatchInbox: Sendable {
     package enum Message: Sendable {
         /// An assistant's channel.
-        case opened(DeviceAddress, assistant: Identity)
+        case opened(ChannelAddress, assistant: Identity)
         case closed(DeviceID)
         case request(WorkerRequest, id: UInt64?, from: DeviceID)
         /// A session or a call asks for an assistant.
@@ -24,6 +24,8 @@ package final class DispatchInbox: Sendable {
         /// A room has opened; the token that opened it asks for these assistants.
         case roomOpened(String, [AgentRequest])
         case agent(Identity, in: String, AgentPresence)
+        /// The first user has come to a room, or the last one has left it.
+        case attended(String, Bool)
         /// The room, or the session whose room it would have been, has ended.
         case roomEnded(String)
         case drain
@@ -37,28 +39,27 @@ package final class DispatchInbox: Sendable {
         package init() {}
     }
 
-    private struct Counts {
-        var devices = 0
-        var requests = 0
-        var creations = 0
-        var changes = 0
-        var isDraining = false
+    private enum Kind {
+        case device, request, creation, change, drain
     }
 
     /// Counters of jobs and workers, readable from any thread.
     package let registry = DispatchRegistry()
-    private let limits: Limits
-    private let inbox: ServiceInbox<Message, Never, Counts>
+    private let inbox: ServiceInbox<Message, Never, Kind>
 
     package init(limits: Limits = Limits()) {
-        self.limits = limits
-        inbox = ServiceInbox(counts: Counts()) { message, counts in
+        inbox = ServiceInbox(
+            limits: [
+                .device: limits.devicesMax, .request: limits.requestsMax, .creation: limits.requestsMax, .change: limits.changesMax,
+                .drain: 1,
+            ]
+        ) { message in
             switch message {
-            case .closed: counts.devices -= 1
-            case .request: counts.requests -= 1
-            case .create, .recall: counts.creations -= 1
-            case .roomOpened, .agent, .roomEnded: counts.changes -= 1
-            case .opened, .drain: break
+            case .closed: .device
+            case .request: .request
+            case .create, .recall: .creation
+            case .roomOpened, .agent, .attended, .roomEnded: .change
+            case .opened, .drain: nil
             }
         }
     }
@@ -66,24 +67,18 @@ package final class DispatchInbox: Sendable {
     /// - Returns: false if the message was refused because of its limit.
     @discardableResult
     package func post(_ message: Message) -> Bool {
-        let isPosted = inbox.post(message) { [limits] counts in
-            func admit(_ count: WritableKeyPath<Counts, Int>, _ limit: Int) -> Bool {
-                guard counts[keyPath: count] < limit else { return false }
-                counts[keyPath: count] += 1
-                return true
-            }
+        let kind: Kind? =
             switch message {
-            case .opened: return admit(\.devices, limits.devicesMax)
-            case .closed: return true
-            case .request: return admit(\.requests, limits.requestsMax)
-            case .create, .recall: return admit(\.creations, limits.requestsMax)
-            case .roomOpened, .agent, .roomEnded: return admit(\.changes, limits.changesMax)
-            case .drain:
-                defer { counts.isDraining = true }
-                return !counts.isDraining
+            case .opened: .device
+            case .closed: nil
+            case .request: .request
+            case .create, .recall: .creation
+            case .roomOpened, .agent, .attended, .roomEnded: .change
+            case .drain: .drain
             }
-        }
-        if !isPosted, message.isLostWhenRefused { registry.count { $0.lost += 1 } }
+        let isPosted = inbox.post(message, as: kind)
+        // Of these nobody else learns that they were refused.
+        if !isPosted, kind == .creation || kind == .change { registry.count { $0.lost += 1 } }
         return isPosted
     }
 
@@ -94,14 +89,4 @@ package final class DispatchInbox: Sendable {
 
     /// Single reader only.
     package var messages: some AsyncSequence<Message, Never> & Sendable { inbox.messages }
-}
-
-extension DispatchInbox.Message {
-    /// Whether nobody else learns that the message was refused.
-    fileprivate var isLostWhenRefused: Bool {
-        switch self {
-        case .create, .recall, .roomOpened, .agent, .roomEnded: true
-        case .opened, .closed, .request, .drain: false
-        }
-    }
 }

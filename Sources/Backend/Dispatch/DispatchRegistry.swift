@@ -26,6 +26,8 @@ package final class DispatchRegistry: Sendable {
 
     private struct State {
         var workers: [String: Int] = [:]
+        /// Assistants that have or had workers, at most `assistantsMax`.
+        var assistants: Set<String> = []
         /// Attempts of active jobs, and nil for those that have ended recently.
         var attempts: [JobID: Int?] = [:]
         var active: Set<Assignment> = []
@@ -35,6 +37,8 @@ package final class DispatchRegistry: Sendable {
 
     /// The attribute of an agent's token that names its job and attempt.
     static let attribute = "patchbay.job"
+
+    private static let assistantsMax = 10_000
 
     private let state = Mutex(State())
 
@@ -69,6 +73,7 @@ package final class DispatchRegistry: Sendable {
         state.withLock { state in
             let count = (state.workers[assistant] ?? 0) + difference
             state.workers[assistant] = count > 0 ? count : nil
+            if count > 0, state.assistants.count < Self.assistantsMax { state.assistants.insert(assistant) }
         }
     }
 
@@ -79,6 +84,11 @@ package final class DispatchRegistry: Sendable {
     // MARK: Reading
 
     package var counters: Counters { state.withLock { $0.counters } }
+
+    /// Whether a worker of the assistant is connected, or was since the gateway started.
+    func hasHadWorkers(of assistant: String) -> Bool {
+        state.withLock { $0.workers[assistant] != nil || $0.assistants.contains(assistant) }
+    }
 
     func hasWorkers(of assistant: String) -> Bool { state.withLock { $0.workers[assistant] != nil } }
 
@@ -92,7 +102,7 @@ package final class DispatchRegistry: Sendable {
         let id = JobID(text: String(value[..<dot]))
         let attempt = Int(value[value.index(after: dot)...])
         guard let known = state.withLock({ $0.isDraining ? nil : $0.attempts[id] }), known != attempt || known == nil else { return nil }
-        return HTTPError(.forbidden, "job_ended", "the token's job is over, or another worker has it")
+        return HTTPError(.jobEnded, "the token's job is over, or another worker has it")
     }
 
     /// Whether an event is the loss of an agent that is being replaced.
@@ -101,5 +111,33 @@ package final class DispatchRegistry: Sendable {
             case .assistant(let id) = CallParty(participant.identity)
         else { return false }
         return state.withLock { $0.active.contains(Assignment(room: event.room.info.name, assistant: id)) }
+    }
+}
+
+/// Counters of the turns that workers have reported.
+package struct TurnCounters: Sendable {
+    /// Upper bounds in seconds: from a first token of a rules engine to a slow model with tools.
+    package static let bounds = [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.9, 1.2, 2, 5, 10]
+
+    private var histograms: [TurnMetrics.Stage: Histogram] = [:]
+    package private(set) var interrupted: UInt64 = 0
+    package private(set) var completed: UInt64 = 0
+    /// Turns that workers did not report because too many waited.
+    package private(set) var dropped: UInt64 = 0
+
+    /// How long this stage took, in seconds, over all turns that had it.
+    package func seconds(of stage: TurnMetrics.Stage) -> Histogram { histograms[stage] ?? Histogram(bounds: Self.bounds) }
+
+    mutating func add(_ turns: [TurnMetrics], dropped: Int) {
+        for turn in turns { add(turn) }
+        self.dropped += UInt64(dropped)
+    }
+
+    private mutating func add(_ turn: TurnMetrics) {
+        if turn.interrupted { interrupted += 1 } else { completed += 1 }
+        for stage in TurnMetrics.Stage.allCases {
+            guard let milliseconds = turn.milliseconds(of: stage) else { continue }
+            histograms[stage, default: Histogram(bounds: Self.bounds)].add(Double(milliseconds) / 1_000)
+        }
     }
 }

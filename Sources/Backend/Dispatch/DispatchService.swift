@@ -13,9 +13,11 @@ package import Wire
 package actor DispatchService: Service {
     /// Lifetime of an agent's token, in seconds.
     private static let tokenSeconds: Int64 = 3_600
+    /// Assistants that an error names.
+    private static let namesMax = 20
 
     private struct Device {
-        var address: DeviceAddress
+        var address: ChannelAddress
         /// Without the prefix `assistant:`.
         var assistant: String
         var isWorker = false
@@ -28,8 +30,8 @@ package actor DispatchService: Service {
     private let calls: CallInbox?
     private let server: ServerInfo
     private let definition: @Sendable (String) -> AssistantDefinition?
+    private let definedAssistants: @Sendable () -> [String]
     private let log = Logger(label: "patchbay.dispatch")
-    private let origin = ContinuousClock.now
     private var jobs: DispatchStateMachine
     private var devices: [DeviceID: Device] = [:]
     private var timer = DeadlineTimer()
@@ -40,9 +42,12 @@ package actor DispatchService: Service {
     ///   - publicURL: the URL at which clients reach the gateway; nil derives it from the Host header of the worker's channel.
     ///   - calls: the inbox of the call service; nil without calls, in which case this service sends `hello` on channels.
     ///   - definition: an assistant's definition; must not block.
+    ///   - definedAssistants: the ids of all assistants with a definition; must not block.
+    ///   - patience: factor of the times that workers and agents have, for tests on loaded machines.
     package init(
         inbox: DispatchInbox, rooms: RoomService, keys: KeysInUse, publicURL: String? = nil, rules: [DispatchRule] = [],
-        calls: CallInbox? = nil, server: ServerInfo, definition: @escaping @Sendable (String) -> AssistantDefinition? = { _ in nil }
+        calls: CallInbox? = nil, server: ServerInfo, definition: @escaping @Sendable (String) -> AssistantDefinition? = { _ in nil },
+        definedAssistants: @escaping @Sendable () -> [String] = { [] }, patience: Int = 1
     ) {
         self.inbox = inbox
         self.rooms = rooms
@@ -51,7 +56,8 @@ package actor DispatchService: Service {
         self.calls = calls
         self.server = server
         self.definition = definition
-        jobs = DispatchStateMachine(seed: .random(in: 0 ... .max))
+        self.definedAssistants = definedAssistants
+        jobs = DispatchStateMachine(seed: .random(in: 0 ... .max), patience: patience)
     }
 
     package func run() async throws {
@@ -67,13 +73,23 @@ package actor DispatchService: Service {
 
     // MARK: HTTP
 
+    /// Creates a job on request, or returns the active job of that assistant in that room.
+    ///
+    /// - Throws: `HTTPError` with status 404 if the gateway knows no such assistant; `CallError`.
+    func createOnRequest(_ request: JobRequest) throws -> (job: JobInfo, isNew: Bool) {
+        guard definition(request.assistant) != nil || inbox.registry.hasHadWorkers(of: request.assistant) else {
+            throw HTTPError(.assistantNotFound, unknown(request.assistant, among: inbox.registry.assistantsWithWorkers))
+        }
+        return try create(request)
+    }
+
     /// Creates a job, or returns the active job of that assistant in that room.
     package func create(_ request: JobRequest) throws(CallError) -> (job: JobInfo, isNew: Bool) {
         guard !hasEnded else { throw CallError(.unsupported, "this gateway is about to stop; use another one", retryable: true) }
         var effects: [DispatchStateMachine.Effect] = []
         let created: (job: JobInfo, isNew: Bool)
         do throws(RequestError) {
-            created = try jobs.create(request, at: now, into: &effects)
+            created = try jobs.create(request, at: .now, into: &effects)
         } catch {
             throw CallError(error)
         }
@@ -86,16 +102,29 @@ package actor DispatchService: Service {
     /// Ends a job and removes its agent from the room.
     package func cancel(_ id: JobID, in room: String) throws(CallError) -> JobInfo {
         var effects: [DispatchStateMachine.Effect] = []
-        guard let job = jobs.cancel(id, in: room, reason: "ended by a request", at: now, into: &effects) else {
+        guard let job = jobs.cancel(id, in: room, reason: "ended by a request", at: .now, into: &effects) else {
             throw CallError(.notFound, "the room has no such job")
         }
         perform(effects)
         return job
     }
 
-    // MARK: Inputs
+    // MARK: Unknown assistants
 
-    private var now: Instant { Instant(nanoseconds: UInt64((ContinuousClock.now - origin).inNanoseconds)) }
+    /// Why a worker is of no use here; nil if it is.
+    private func refusal(of registration: WorkerRegistration, by assistant: String) -> RequestError? {
+        guard registration.needsDefinition == true, definition(assistant) == nil else { return nil }
+        return RequestError(.notFound, unknown(assistant))
+    }
+
+    private func unknown(_ assistant: String, among connected: [String] = []) -> String {
+        let known = Set(definedAssistants()).union(connected).sorted()
+        let names = known.prefix(Self.namesMax).joined(separator: ", ") + (known.count > Self.namesMax ? ", …" : "")
+        let remedy = "\(known.isEmpty ? "" : "use one of \(names), or ")define it in `assistants` of the configuration"
+        return "there is no assistant \"\(assistant)\"; \(remedy)"
+    }
+
+    // MARK: Inputs
 
     private func receive(_ message: DispatchInbox.Message) {
         switch message {
@@ -103,13 +132,16 @@ package actor DispatchService: Service {
         case .closed(let device): close(device)
         case .request(let request, let number, let id):
             guard let device = devices[id] else { return }
+            if case .register(let registration) = request, let error = refusal(of: registration, by: device.assistant) {
+                return refuse(error, .init(device: id, id: number))
+            }
             handle(.request(request, assistant: device.assistant, from: .init(device: id, id: number)))
         case .create(let request): begin(request)
         case .recall(let assistant, let call):
             let room = CallInfo.room(of: call)
             guard let job = jobs.jobs(in: room).first(where: { $0.assistant == assistant && !$0.status.isOver }) else { return }
             var effects: [DispatchStateMachine.Effect] = []
-            _ = jobs.cancel(job.id, in: room, reason: "the call is over", at: now, into: &effects)
+            _ = jobs.cancel(job.id, in: room, reason: "the call is over", at: .now, into: &effects)
             perform(effects)
         case .roomOpened(let room, let agents):
             for agent in agents { begin(JobRequest(room: room, assistant: agent.assistant, metadata: agent.metadata, reason: .token)) }
@@ -117,6 +149,7 @@ package actor DispatchService: Service {
         case .agent(let identity, let room, let presence):
             guard case .assistant(let assistant) = CallParty(identity) else { return }
             handle(.agent(assistant, in: room, presence))
+        case .attended(let room, let isAttended): handle(.attended(room, isAttended))
         case .roomEnded(let room): handle(.roomEnded(room))
         case .drain:
             inbox.registry.startDraining()
@@ -127,7 +160,7 @@ package actor DispatchService: Service {
 
     private func handle(_ input: DispatchStateMachine.Input) {
         var effects: [DispatchStateMachine.Effect] = []
-        jobs.handle(input, at: now, into: &effects)
+        jobs.handle(input, at: .now, into: &effects)
         perform(effects)
     }
 
@@ -149,7 +182,7 @@ package actor DispatchService: Service {
 
     // MARK: Channels
 
-    private func open(_ address: DeviceAddress, _ assistant: Identity) {
+    private func open(_ address: ChannelAddress, _ assistant: Identity) {
         guard case .assistant(let id) = CallParty(assistant) else { return }
         devices[address.id] = Device(address: address, assistant: id)
         guard calls == nil else { return }
@@ -164,7 +197,7 @@ package actor DispatchService: Service {
         handle(.disconnected(id))
     }
 
-    private func send(_ command: DeviceCommand, to shard: Int) {
+    private func send(_ command: ChannelCommand, to shard: Int) {
         rooms.shards.send(.device(command), shard)
     }
 
@@ -180,7 +213,7 @@ package actor DispatchService: Service {
         inbox.registry.count { $0.sizes = jobs.sizes }
         while !followUps.isEmpty { handle(followUps.removeFirst()) }
         guard let deadline = jobs.deadline, !hasEnded else { return }
-        timer.arm(for: deadline, at: now) { [weak self] in await self?.deadlinePassed() }
+        timer.arm(for: deadline, at: .now) { [weak self] in await self?.deadlinePassed() }
     }
 
     private func perform(_ effect: DispatchStateMachine.Effect) {
@@ -194,6 +227,7 @@ package actor DispatchService: Service {
         case .dedicate(let id): dedicate(id)
         case .giveUp(let identity, let room): rooms.send(.giveUp(identity), to: room)
         case .remove(let identity, let room): rooms.send(.remove(identity), to: room)
+        case .waiting(let job, let reason): announceWait(of: job, reason)
         case .changed(let job): note(job)
         case .forget(let job): inbox.registry.forget(job)
         case .turns(let turns, let dropped): inbox.registry.count { $0.turns.add(turns, dropped: dropped) }
@@ -219,7 +253,7 @@ package actor DispatchService: Service {
         log.log(
             level: level, "job \(job.status.rawValue)",
             metadata: [
-                "job": "\(job.id)", "room": "\(job.room)", "assistant": "\(job.assistant)", "attempt": "\(job.attempt)",
+                "job": "\(job.id)", "room": "\(job.room)", "assistant": "\(job.assistant)", "attempt": .stringConvertible(job.attempt),
                 "reason": "\(job.error ?? job.reason.rawValue)",
             ])
         guard let call = job.call else { return }
@@ -230,6 +264,14 @@ package actor DispatchService: Service {
         }
     }
 
+    private func announceWait(of job: JobInfo, _ reason: AgentWaitReason) {
+        rooms.send(.agentWaiting(job.identity, reason), to: job.room)
+        guard reason != .ended else { return }
+        log.warning(
+            "a job waits for a worker",
+            metadata: ["job": "\(job.id)", "room": "\(job.room)", "assistant": "\(job.assistant)", "reason": "\(reason.rawValue)"])
+    }
+
     private func report(_ progress: CallInbox.DispatchProgress, of assistant: String, to call: CallID) {
         calls?.post(.dispatched(assistant: assistant, to: call, progress))
     }
@@ -238,11 +280,11 @@ package actor DispatchService: Service {
         guard let id = requester.id, let device = devices[requester.device] else { return }
         let definition = definition(job.assistant)
         do throws(HTTPError) {
-            let ticket = try tokens.agentTicket(
+            let token = try tokens.jobToken(
                 to: job.room, for: job.identity, host: device.address.host, homePort: rooms.homePort(of: job.room),
                 name: definition?.name ?? "", lifetimeSeconds: Self.tokenSeconds,
                 attributes: [DispatchRegistry.attribute: DispatchRegistry.attributeValue(of: job)])
-            let reply = CallReply(job: job, livekitURL: ticket.url, livekitToken: ticket.token, assistant: definition)
+            let reply = CallReply(job: job, livekitURL: token.url, livekitToken: token.text, assistant: definition)
             send(reply.bytes(re: id), to: requester.device)
         } catch {
             refuse(RequestError(.unsupported, error.message), requester)

@@ -1,5 +1,6 @@
 internal import DequeModule
 internal import Engine
+internal import Store
 internal import Wire
 
 /// The queued events of an `AuditEventQueue`.
@@ -7,19 +8,33 @@ struct AuditEventBacklog {
     private(set) var items: Deque<AuditEventQueue.Item> = []
     /// Bytes of text in all items.
     private(set) var bytes = 0
+    /// Room writes among the items.
+    private(set) var writeCount = 0
     private(set) var missing = 0
     private var missingRooms: [String] = []
     private var missingRoomsSeen: Set<String> = []
-    var isFinished = false
+    /// Sources that have not finished: the gateway, and services that append writes.
+    var openSources = 1
     var reader: CheckedContinuation<Void, Never>?
+    /// Called when the store is unavailable.
+    private var waiters: [UInt64: @Sendable (StoreError) -> Void] = [:]
+    private var lastWaiter: UInt64 = 0
 
     var isEmpty: Bool { items.isEmpty && missing == 0 }
+    var isFinished: Bool { openSources <= 0 }
+    var eventCount: Int { items.count - writeCount }
 
     /// Appends the event, after an item for any events dropped before it.
     mutating func append(_ event: RoomAuditEvent) {
         appendMissing()
         bytes += event.byteCount
         items.append(.event(event))
+    }
+
+    mutating func append(_ write: RoomWrite) {
+        appendMissing()
+        writeCount += 1
+        items.append(.write(write))
     }
 
     mutating func noteMissing(_ event: RoomAuditEvent) {
@@ -32,8 +47,29 @@ struct AuditEventBacklog {
         if items.count < limit { appendMissing() }
         let taken = Array(items.prefix(limit))
         items.removeFirst(taken.count)
-        for case .event(let event) in taken { bytes -= event.byteCount }
+        for item in taken {
+            switch item {
+            case .event(let event): bytes -= event.byteCount
+            case .write: writeCount -= 1
+            case .missing: break
+            }
+        }
         return taken
+    }
+
+    mutating func addWaiter(_ waiter: @escaping @Sendable (StoreError) -> Void) -> UInt64 {
+        lastWaiter += 1
+        waiters[lastWaiter] = waiter
+        return lastWaiter
+    }
+
+    mutating func removeWaiter(_ number: UInt64) {
+        waiters[number] = nil
+    }
+
+    mutating func takeWaiters() -> [@Sendable (StoreError) -> Void] {
+        defer { waiters = [:] }
+        return Array(waiters.values)
     }
 
     mutating func takeReader() -> CheckedContinuation<Void, Never>? {

@@ -1,17 +1,19 @@
 package import Engine
 package import HTTPServer
+internal import Store
 internal import Synchronization
 package import Wire
 
-/// A bounded queue of audit events from the shards to a single reader.
+/// A bounded queue of audit events from the shards, and of services' writes about rooms, to a single reader.
 ///
 /// When the queue is full, new events are dropped, and the reader gets a `missing` item in their position, so that it can reconcile its
-/// state (`RoomService.openRooms()`). Appending never blocks a shard.
+/// state (`RoomService.rooms()`). Appending never blocks a shard.
 ///
-/// Events of one room are in order. Events of different rooms are not ordered.
+/// Events and writes of one room are in order, and so are the webhooks that report them. Those of different rooms are not ordered.
 package final class AuditEventQueue: Sendable {
     package enum Item: Sendable, Hashable {
         case event(RoomAuditEvent)
+        case write(RoomWrite)
         /// Events that were dropped, and their rooms. The list is incomplete if it has `roomsNamedMax` entries.
         case missing(count: Int, rooms: [String])
     }
@@ -27,6 +29,7 @@ package final class AuditEventQueue: Sendable {
 
     private let state = Mutex(AuditEventBacklog())
     private let countMax: Int
+    private let writesMax: Int
     private let bytesMax: Int
     /// The reporting and recording settings of a room. Called by the shard that creates the room; must not block.
     package let reporting: @Sendable (_ room: String) -> RoomReporting
@@ -34,14 +37,15 @@ package final class AuditEventQueue: Sendable {
     package let joinError: @Sendable (_ room: String, Identity) -> HTTPError?
     /// The briefing for assistants in a room. Called for every join.
     package let briefing: @Sendable (_ room: String) -> SessionBriefing?
-    /// Called synchronously with every event, including dropped ones. Must not block.
+    /// Called synchronously with every event, including dropped ones, after it was appended. Must not block.
     private let observer: @Sendable (RoomAuditEvent) -> Void
 
     /// - Parameters:
     ///   - countMax: maximum number of queued events.
     ///   - bytesMax: maximum bytes of text in queued events.
+    ///   - writesMax: maximum number of queued writes.
     package init(
-        countMax: Int = 10_000, bytesMax: Int = 32 << 20,
+        countMax: Int = 10_000, bytesMax: Int = 32 << 20, writesMax: Int = 10_000,
         reporting: @escaping @Sendable (_ room: String) -> RoomReporting = { _ in .events },
         joinError: @escaping @Sendable (_ room: String, Identity) -> HTTPError? = { _, _ in nil },
         briefing: @escaping @Sendable (_ room: String) -> SessionBriefing? = { _ in nil },
@@ -49,20 +53,20 @@ package final class AuditEventQueue: Sendable {
     ) {
         self.countMax = countMax
         self.bytesMax = bytesMax
+        self.writesMax = writesMax
         self.reporting = reporting
         self.joinError = joinError
         self.briefing = briefing
         self.observer = observer
     }
 
-    /// Number of queued events.
+    /// Number of queued events and writes.
     package var count: Int { state.withLock { $0.items.count } }
 
     @discardableResult
     package func append(_ event: RoomAuditEvent) -> Outcome {
-        observer(event)
         let (outcome, reader) = state.withLock { state -> (Outcome, CheckedContinuation<Void, Never>?) in
-            guard state.items.count < countMax, state.bytes + event.byteCount <= bytesMax, !state.isFinished else {
+            guard state.eventCount < countMax, state.bytes + event.byteCount <= bytesMax, !state.isFinished else {
                 state.noteMissing(event)
                 return (.refused(isFirst: state.missing == 1), nil)
             }
@@ -70,14 +74,32 @@ package final class AuditEventQueue: Sendable {
             return (.taken, state.takeReader())
         }
         reader?.resume()
+        // After the event, so that whatever an observer appends because of it follows it.
+        observer(event)
         return outcome
     }
 
-    /// Rejects further events. Queued events can still be read.
+    /// - Returns: false if too many writes are queued, or the queue is finished.
+    func append(_ write: RoomWrite) -> Bool {
+        let (isTaken, reader) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
+            guard state.writeCount < writesMax, !state.isFinished else { return (false, nil) }
+            state.append(write)
+            return (true, state.takeReader())
+        }
+        reader?.resume()
+        return isTaken
+    }
+
+    /// Adds a source, besides the gateway, that calls `finish()` after its last write.
+    func addSource() {
+        state.withLock { $0.openSources += 1 }
+    }
+
+    /// Called by each source. After the last one, further events are rejected; queued ones can still be read.
     package func finish() {
         let reader = state.withLock { state in
-            state.isFinished = true
-            return state.takeReader()
+            state.openSources -= 1
+            return state.isFinished ? state.takeReader() : nil
         }
         reader?.resume()
     }
@@ -120,6 +142,73 @@ extension AuditEventQueue: AsyncSequence {
     }
 
     package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(queue: self) }
+}
+
+// MARK: - Writes
+
+/// A service's write about a room, which the queue's reader performs after everything that was appended about the room before.
+package final class RoomWrite: Sendable {
+    package let room: String
+    let perform: @Sendable () async -> Void
+    /// Called when the write is performed or lost.
+    private let ended: @Sendable () -> Void
+
+    init(_ room: String, ended: @escaping @Sendable () -> Void = {}, perform: @escaping @Sendable () async -> Void) {
+        self.room = room
+        self.ended = ended
+        self.perform = perform
+    }
+
+    deinit { ended() }
+}
+
+extension RoomWrite: Hashable {
+    package static func == (a: RoomWrite, b: RoomWrite) -> Bool { a === b }
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+extension AuditEventQueue {
+    /// Performs a write after the room's earlier events and writes, and returns its result.
+    ///
+    /// - Throws: what `body` throws; `busy` if too many writes are queued; `full` or `busy` if an earlier write waits for the store: the body
+    ///   is then performed once the store has recovered.
+    func performing<T: Sendable>(_ room: String, _ body: @escaping @Sendable () async throws -> T) async throws -> T {
+        let (results, continuation) = AsyncThrowingStream.makeStream(of: T.self, bufferingPolicy: .bufferingOldest(1))
+        let waiter = state.withLock { $0.addWaiter { continuation.finish(throwing: $0) } }
+        defer { state.withLock { $0.removeWaiter(waiter) } }
+        guard
+            append(
+                RoomWrite(room, ended: { continuation.finish() }) {
+                    do {
+                        continuation.yield(try await body())
+                    } catch {
+                        continuation.finish(throwing: error)
+                    }
+                })
+        else { throw StoreError.busy }
+        for try await result in results { return result }
+        throw StoreError.cancelled
+    }
+
+    /// Waits until everything appended about a room is stored, at most for `span`: a store that is slow or full must not stop calls.
+    func settle(_ room: String, within span: Duration) async {
+        await withTaskGroup { group in
+            group.addTask { _ = try? await self.performing(room) {} }
+            group.addTask { try? await Task.sleep(for: span) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Runs a write of the reader, and repeats it while the store is full or busy. Callers of `performing` get the error instead of waiting.
+    func persisting(willRetry: () -> Void = {}, body: () async throws -> Void) async throws {
+        try await StoreError.retryingWhileUnavailable { error in
+            willRetry()
+            for waiter in state.withLock({ $0.takeWaiters() }) { waiter(error) }
+        } body: {
+            try await body()
+        }
+    }
 }
 
 /// An event in a room, as reported to services.

@@ -1,24 +1,32 @@
+internal import DequeModule
 internal import Engine
 internal import Logging
 internal import ServiceLifecycle
 internal import Store
+internal import Synchronization
 internal import Wire
 
 /// Writes audit events to the store: transcribed segments and chat messages of logged sessions become turns, a finished room ends its
-/// session, and webhooks are queued.
+/// session, and webhooks are queued. Performs the services' writes about rooms in between.
+///
+/// Rooms are independent, so that their writes share commits; the events and writes of one room are stored one after another.
 ///
 /// The single reader of the `AuditEventQueue`. Runs, together with `SessionMaintenance`, until the queue is finished, that is until the
 /// gateway has stopped. If it is cancelled, what is left in the queue is lost.
 package struct AuditEventWriter: Service {
     private let events: AuditEventQueue
     private let sessions: SessionService
+    private let calls: CallRooms
     private let webhooks: WebhookWriter
     private let maintenance: SessionMaintenance
+    /// Rooms whose items are written at the same time, and further items taken from the queue: enough for shared commits.
+    private static let (roomsMax, itemsMax) = (128, 256)
     private let log = Logger(label: "patchbay.sessions")
 
-    init(events: AuditEventQueue, sessions: SessionService, webhooks: WebhookWriter, maintenance: SessionMaintenance) {
+    init(events: AuditEventQueue, sessions: SessionService, calls: CallRooms, webhooks: WebhookWriter, maintenance: SessionMaintenance) {
         self.events = events
         self.sessions = sessions
+        self.calls = calls
         self.webhooks = webhooks
         self.maintenance = maintenance
     }
@@ -26,37 +34,75 @@ package struct AuditEventWriter: Service {
     package func run() async throws {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await maintenance.run() }
-            while let items = await events.next(upTo: 64) {
-                for item in items { await write(item) }
-            }
-            if case let count = events.count, count > 0 {
-                log.error("audit events were not stored; the gateway was stopping", metadata: ["count": "\(count)"])
-            }
+            await writeRooms()
             group.cancelAll()
+        }
+    }
+
+    private func writeRooms() async {
+        let lanes = RoomLanes()
+        await withTaskGroup(of: Void.self) { group in
+            var running = 0
+            while let items = await events.next(upTo: 64) {
+                for item in items {
+                    guard let room = room(of: item) else { continue }
+                    if lanes.append(item, of: room) {
+                        running += 1
+                        group.addTask {
+                            while let item = lanes.next(of: room) { await write(item) }
+                        }
+                    }
+                    while running > Self.roomsMax || running > 0 && lanes.count > Self.itemsMax {
+                        await group.next()
+                        running -= 1
+                    }
+                }
+            }
+        }
+        if case let count = events.count + lanes.count, count > 0 {
+            log.error("audit events were not stored; the gateway was stopping", metadata: ["count": .stringConvertible(count)])
+        }
+    }
+
+    private func room(of item: AuditEventQueue.Item) -> String? {
+        switch item {
+        case .event(let event): return event.room.info.name
+        case .write(let write): return write.room
+        case .missing(let count, let rooms):
+            log.error(
+                "audit events were dropped; the store was too slow",
+                metadata: ["count": .stringConvertible(count), "rooms": .stringConvertible(rooms.count)])
+            return nil
         }
     }
 
     private func write(_ item: AuditEventQueue.Item) async {
         switch item {
-        case .missing(let count, let rooms):
-            log.error("audit events were dropped; the store was too slow", metadata: ["count": "\(count)", "rooms": "\(rooms.count)"])
-        case .event(let event):
-            switch event.event {
-            case .room(.transcribed(let transcribed)): await write(transcribed, event)
-            case .room(.typed(let typed)): await write(typed, event)
-            default: break
-            }
-            let owner = sessions.sessionRooms.owner(of: event.room.info.name)
-            let announcement = webhooks.announcement(of: event, session: owner?.session, user: owner?.user)
-            if !announcement.webhooks.isEmpty { await persist { try await sessions.store.announce(announcement, at: .now) } }
-            if case .room(.finished(let reason)) = event.event, reason != .serverShutdown { await endSession(of: event.room.info.name) }
+        case .missing: break
+        case .write(let write): await write.perform()
+        case .event(let event): await write(event)
         }
+    }
+
+    private func write(_ event: RoomAuditEvent) async {
+        switch event.event {
+        case .room(.transcribed(let transcribed)): await write(transcribed, event)
+        case .room(.typed(let typed)): await write(typed, event)
+        default: break
+        }
+        let room = event.room.info.name
+        let session = sessions.sessionRooms.session(of: room)
+        let announcement = webhooks.announcement(
+            of: event, session: session?.id, user: session?.userID, trace: session?.trace ?? calls.trace(of: room))
+        if !announcement.webhooks.isEmpty { await persist { try await sessions.store.announce(announcement, at: .now) } }
+        if case .room(.finished(let reason)) = event.event, reason != .serverShutdown { await endSession(of: room) }
     }
 
     /// A session ends with its room, except in a shutdown: then it continues in the next process.
     private func endSession(of room: String) async {
         guard let owner = sessions.sessionRooms.owner(of: room) else { return }
-        await persist { _ = try await sessions.end(owner.session, of: owner.user) }
+        let request = sessions.sessionRooms.endingRequest(of: room)
+        await persist { _ = try await sessions.storeEnd(of: owner.session, of: owner.user, request: request) }
         sessions.sessionRooms.remove(room)
     }
 
@@ -93,7 +139,7 @@ package struct AuditEventWriter: Service {
     /// Retries while the store is full or busy. Meanwhile events stay queued, up to the queue's limit.
     private func persist(_ body: () async throws -> Void) async {
         do {
-            try await StoreError.retryingWhileUnavailable {
+            try await events.persisting {
                 log.warning("the store is full or busy; audit events wait")
             } body: {
                 try await body()
@@ -102,6 +148,33 @@ package struct AuditEventWriter: Service {
             return
         } catch {
             log.error("an audit event was not stored", metadata: ["error": "\(error)"])
+        }
+    }
+}
+
+/// The items of each room that are being written, in order.
+private final class RoomLanes: Sendable {
+    /// A room is in it as long as a task writes its items.
+    private let lanes = Mutex<[String: Deque<AuditEventQueue.Item>]>([:])
+
+    /// Items that wait for those before them.
+    var count: Int { lanes.withLock { $0.values.reduce(0) { $0 + $1.count } } }
+
+    /// - Returns: whether nobody writes the room's items yet.
+    func append(_ item: AuditEventQueue.Item, of room: String) -> Bool {
+        lanes.withLock { lanes in
+            defer { lanes[room, default: []].append(item) }
+            return lanes[room] == nil
+        }
+    }
+
+    /// Nil if there is none, or the task is cancelled.
+    func next(of room: String) -> AuditEventQueue.Item? {
+        guard !Task.isCancelled else { return nil }
+        return lanes.withLock { lanes in
+            if let item = lanes[room]?.popFirst() { return item }
+            lanes[room] = nil
+            return nil
         }
     }
 }

@@ -83,14 +83,15 @@ package final class OperatorLog: Sendable {
         package var address: String
         /// The route, such as `GET /v1/rooms/:room`; empty if none matched.
         package var route: String
-        package var request: String
+        package var request: RequestContext
         /// The token's claims, which are not verified if `reason` concerns the token.
         package var room: String?
         package var identity: String?
         package var issuer: String?
 
         package init(
-            reason: String, status: Int, address: String, route: String, request: String, room: String? = nil, identity: String? = nil,
+            reason: String, status: Int, address: String, route: String, request: RequestContext, room: String? = nil,
+            identity: String? = nil,
             issuer: String? = nil
         ) {
             self.reason = reason
@@ -112,8 +113,9 @@ package final class OperatorLog: Sendable {
         let refusal = refusal()
         var metadata: Logger.Metadata = [
             "reason": .string(refusal.reason), "status": .stringConvertible(refusal.status), "address": .string(refusal.address),
-            "route": .string(refusal.route), "request": .string(refusal.request),
+            "route": .string(refusal.route),
         ]
+        metadata.merge(refusal.request.logFields) { $1 }
         for (key, value) in [("room", refusal.room), ("identity", refusal.identity), ("issuer", refusal.issuer)] {
             if let value { metadata[key] = .string(value) }
         }
@@ -171,6 +173,7 @@ package final class OperatorLog: Sendable {
             "endpoint": .string(EndpointName.host(of: webhook.endpoint)), "attempts": .stringConvertible(attempt.webhook.attempts),
         ]
         if let request = webhook.requestID { metadata["request"] = .string(request) }
+        if let trace = webhook.trace { metadata["trace"] = .string(trace.traceID) }
         switch attempt.outcome {
         case .delivered: webhooks.debug("webhook delivered", metadata: metadata)
         case .retried(let pause):
@@ -184,6 +187,15 @@ package final class OperatorLog: Sendable {
     }
 }
 
+extension RequestContext {
+    /// The fields of log lines about the request.
+    package var logFields: Logger.Metadata {
+        var fields: Logger.Metadata = ["request": .string(id)]
+        if let trace { fields["trace"] = .string(trace.traceID) }
+        return fields
+    }
+}
+
 /// The part of a URL that may be logged.
 package enum EndpointName {
     /// The host with its port, without user, path and query.
@@ -191,5 +203,36 @@ package enum EndpointName {
         let afterScheme = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
         let authority = afterScheme.prefix { !"/?#".contains($0) }
         return String(authority.split(separator: "@", omittingEmptySubsequences: false).last ?? "")
+    }
+}
+
+/// Decides which refusals are logged, so that an attacker can neither fill a disk nor hide the refusals of others.
+///
+/// Policy: `perSecondMax` lines per second, at most `perAddressMax` of them for one address. Further refusals are counted, and the count is
+/// logged a second later. A value; time is an argument.
+package struct RefusalBudget: Sendable {
+    /// Lines per second, of all addresses together.
+    package static let perSecondMax = 20
+    /// Lines per second of one address.
+    package static let perAddressMax = 5
+
+    private var all = TokenBucket(perSecond: perSecondMax, burst: perSecondMax)
+    private var byAddress = RateLimiter<String>(perAddressMax, per: .seconds(1), keysMax: 1_024)
+    private var suppressed: (count: Int, since: Instant)?
+
+    package init() {}
+
+    /// Whether this refusal is logged; otherwise it is counted.
+    package mutating func admits(_ address: String, at now: Instant) -> Bool {
+        if byAddress.take(for: address, at: now) == nil, all.take(at: now) { return true }
+        suppressed = ((suppressed?.count ?? 0) + 1, suppressed?.since ?? now)
+        return false
+    }
+
+    /// The number of refusals that were not logged, a second after the first of them; nil if there are none.
+    package mutating func takeSuppressed(at now: Instant) -> Int? {
+        guard let suppressed, now >= suppressed.since + .seconds(1) else { return nil }
+        self.suppressed = nil
+        return suppressed.count
     }
 }

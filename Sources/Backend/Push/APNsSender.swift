@@ -1,5 +1,6 @@
 internal import Foundation
 package import Identity
+package import OutgoingHTTP
 package import Store
 internal import Synchronization
 package import Wire

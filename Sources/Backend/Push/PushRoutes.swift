@@ -7,11 +7,10 @@ internal import Store
 /// `/v1/devices`: what can be woken for calls. Tokens are never returned.
 enum PushRoutes {
     static func routes(_ store: SessionStore, user: Access<UserID>) -> [Route] {
-        let storage = RouteOutcome.error(.init(code: 507, reasonPhrase: "Insufficient Storage"))
         return [
             Route(
                 .post, "/v1/devices", "Registers a device that is woken for incoming calls; a known token keeps its id", access: user,
-                body: NewPushDevice.self, responses: [.json(PushDeviceView.self, status: .created), storage]
+                body: NewPushDevice.self, responses: [.json(PushDeviceView.self, status: .created), .storeFull]
             ) { _, user, device in
                 let token = SecretText(device.pushToken)
                 let registered = try await store.registerPushDevice(device.platform, token: token, of: user, at: .now)
@@ -25,7 +24,7 @@ enum PushRoutes {
             },
             Route(
                 .delete, "/v1/devices/:id", "Removes a registered device", access: user,
-                parameters: [.path("id", .uuid, "The device")], responses: [.noContent, .error(.notFound), storage]
+                parameters: [.path("id", .uuid, "The device")], responses: [.noContent, .error(.notFound), .storeFull]
             ) { request, user in
                 guard let id = PushDeviceID(text: request.parameter("id")) else { throw StoreError.notFound }
                 try await store.removePushDevice(id, of: user)

@@ -10,8 +10,11 @@ package struct PushRequest: Sendable {
     package var user: UserID
     /// When the call stops ringing, and with it every attempt.
     package var expiresAt: WallTime
+    /// Of the request that started the call.
+    package var trace: TraceContext?
 
-    package init(call: CallInfo, user: UserID, expiresAt: WallTime) {
+    package init(call: CallInfo, user: UserID, expiresAt: WallTime, trace: TraceContext? = nil) {
+        self.trace = trace
         self.call = call
         self.user = user
         self.expiresAt = expiresAt

@@ -1,5 +1,6 @@
+internal import Audio
 package import Engine
-package import Foundation
+internal import Store
 package import Wire
 
 /// Creates recording files. Called on the recorder's thread, where it may block.
@@ -37,28 +38,87 @@ package struct RecordedFile: Sendable, Hashable {
     package static func name(of track: TrackSID, in recording: RecordingID) -> String { "\(recording.text)-\(track.text).ogg" }
 }
 
-/// Stores recordings as plain files in an existing directory.
-package struct RecordingDirectory: RecordingStore {
-    private let directory: URL
+/// Writes one track's Ogg Opus file: packets unchanged, pauses as silence of the same length.
+///
+/// A live track's pauses follow its timestamps, limited by elapsed time so that a sender's clock jump cannot fill the disk with silence. An
+/// `ahead` track's pauses follow playout time, because its timestamps also count frames that a clear discarded.
+final class TrackFile {
+    /// How far a sender's clock may be ahead of ours after a pause.
+    private static let leapMax = Duration.seconds(1)
 
-    package init(_ directory: URL) {
-        self.directory = directory
+    private(set) var summary: RecordedFile
+    private let file: any RecordingFile
+    private var writer: OggOpusWriter?
+    /// The expected start of the next frame, by the track's clock and by ours.
+    private var end: (time: MediaTime, instant: Instant)?
+
+    /// - Parameter startedAt: milliseconds since 1970.
+    init(_ tap: Room.RecordingTap, in store: any RecordingStore, startedAt: Int64) throws {
+        let name = RecordedFile.name(of: tap.track.sid, in: tap.recording)
+        summary = RecordedFile(
+            name: name, recording: tap.recording, track: tap.track, startedAt: startedAt, milliseconds: 0, byteCount: 0,
+            framesLost: 0, hasFailed: false)
+        // When the file begins, so that players can find a turn in it.
+        let tags = OpusTags(comments: ["DATE=\(WallTime(milliseconds: startedAt))"])
+        let writer = try OggOpusWriter(OpusHead(channels: tap.track.channels), tags: tags)
+        file = try store.makeFile(named: name, for: tap)
+        self.writer = consume writer
     }
 
-    package func makeFile(named name: String, for tap: Room.RecordingTap) throws -> any RecordingFile {
-        let url = directory.appending(path: name, directoryHint: .notDirectory)
-        try Data().write(to: url, options: .withoutOverwriting)
-        return PlainFile(handle: try FileHandle(forWritingTo: url))
+    /// Skips invalid Opus packets: the relay does not check them, and they would make the file unplayable.
+    func append(_ frame: UnsafeRawBufferPointer, playedAt: Instant) throws {
+        guard let base = frame.baseAddress, frame.count > ProtocolLimits.frameHeaderBytes else { return }
+        let time = FrameHeader(unchecked: base).timestamp
+        let packet = Array(frame[ProtocolLimits.frameHeaderBytes...])
+        guard let ticks = try? OpusPacket(packet).ticks else { return }
+        try write(writer?.appendGap(ticks: gap(before: time, playedAt: playedAt)))
+        try write(writer?.append(packet))
+        end = (time.advanced(by: ticks), playedAt + Self.span(ofTicks: ticks))
     }
 
-    private final class PlainFile: RecordingFile {
-        private let handle: FileHandle
+    func noteLost(_ count: Int) {
+        summary.framesLost += count
+    }
 
-        init(handle: FileHandle) {
-            self.handle = handle
+    /// Writes the end of stream and closes the file.
+    func finish() throws {
+        guard let last = writer.take() else { return }
+        summary.milliseconds = last.ticks / Int64(MediaTime.ticksPerMillisecond)
+        do {
+            try write(last.finish())
+        } catch {
+            try? file.close()
+            throw error
         }
-
-        func append(_ bytes: [UInt8]) throws { try handle.write(contentsOf: Data(bytes)) }
-        func close() throws { try handle.close() }
+        try file.close()
     }
+
+    /// Closes the file after a write error.
+    func abandon() {
+        summary.hasFailed = true
+        if let last = writer.take() {
+            summary.milliseconds = last.ticks / Int64(MediaTime.ticksPerMillisecond)
+            try? file.close()
+        }
+    }
+
+    private func gap(before time: MediaTime, playedAt: Instant) -> Int {
+        guard let end else { return 0 }
+        let passed = Self.ticks(of: playedAt - end.instant)
+        let silent =
+            switch summary.track.mode {
+            case .live: min(Int(time.distance(from: end.time)), passed + Self.ticks(of: Self.leapMax))
+            case .ahead: passed
+            }
+        return min(max(silent, 0), OggOpusWriter.gapTicksLimit)
+    }
+
+    private func write(_ bytes: [UInt8]?) throws {
+        guard let bytes, !bytes.isEmpty else { return }
+        try file.append(bytes)
+        summary.byteCount += bytes.count
+    }
+
+    private static func span(ofTicks ticks: Int) -> Duration { .nanoseconds(Int64(ticks) * 62_500 / 3) }
+    private static func ticks(of span: Duration) -> Int { Int(span.inNanoseconds / 62_500 * 3) }
 }

@@ -32,11 +32,11 @@ package enum DevelopmentRoutes {
                 let assistant = try assistant(request.query("assistant"), assistants, dispatch)
                 let room = "dev-" + Hex.encode(randomBytes(6))
                 let identity = Identity(text: "user-" + Hex.encode(randomBytes(3)))
-                let ticket = try tokens.ticket(
+                let token = try tokens.roomToken(
                     to: room, for: identity, host: request.host, lifetimeSeconds: tokenSeconds,
                     agents: assistant.map { [TokenAgent(agentName: $0)] })
                 return try .json(
-                    DevelopmentSession(url: ticket.url, token: ticket.token, room: room, identity: identity.text, assistant: assistant))
+                    DevelopmentSession(url: token.url, token: token.text, room: room, identity: identity.text, assistant: assistant))
             },
             Route(
                 .get, "/v1/dev/administrator", "A token for administration, for the gateway's own pages in development mode", access: .open,
@@ -56,7 +56,7 @@ package enum DevelopmentRoutes {
     private static func checkPage(of request: HTTPServerRequest) throws(HTTPError) {
         guard let host = request.host, isLoopback(host: host), isLoopback(peer: request.peerAddress) else {
             throw HTTPError(
-                .forbidden, "loopback_only",
+                .loopbackOnly,
                 "this route is for browsers on the gateway's machine, at https://127.0.0.1 or https://localhost")
         }
         let origin = request.headers[.origin]
@@ -64,7 +64,7 @@ package enum DevelopmentRoutes {
         let isSameOrigin = request.headers[.secFetchSite].map { $0 == "same-origin" && isOwn ?? true } ?? isOwn ?? false
         guard isSameOrigin else {
             throw HTTPError(
-                .forbidden, "origin_not_allowed", "this route is for the gateway's own pages; others get tokens with `patchbay token`")
+                .originNotAllowed, "this route is for the gateway's own pages; others get tokens with `patchbay token`")
         }
     }
 

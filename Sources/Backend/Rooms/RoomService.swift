@@ -11,7 +11,7 @@ package struct RoomService: Sendable {
         self.shards = shards
     }
 
-    /// All open rooms, oldest first.
+    /// All shards' open rooms, oldest first. Not an atomic snapshot: each shard answers on its own. A stopped gateway reports none.
     package func rooms() async -> [RoomListEntry] {
         let rooms = await askAll(.rooms).flatMap { answer -> [RoomListEntry] in
             if case .rooms(let rooms) = answer { rooms } else { [] }
@@ -50,6 +50,17 @@ package struct RoomService: Sendable {
         guard case .done? = try await ask(.command(command, room: room), aboutRoom: room) else { throw Self.noAnswer }
     }
 
+    /// Performs a command.
+    ///
+    /// - Returns: false if the room or the command's target does not exist, or it is refused.
+    @discardableResult
+    package func attempt(_ command: Room.AdminCommand, in room: String) async -> Bool {
+        (try? await perform(command, in: room)) != nil
+    }
+
+    /// Reads the room directory without asking the shard, so it may lag behind the last participant's departure.
+    package func roomIsOpen(named name: String) -> Bool { shards.homeShard(name) != nil }
+
     /// Throws during a drain, when rooms admit nobody.
     func checkNotDraining() throws(HTTPError) {
         guard !shards.isDraining() else { throw Self.noAnswer }
@@ -60,9 +71,9 @@ package struct RoomService: Sendable {
         _ = await askAll(.counters)
     }
 
-    package static let roomNotFound = HTTPError(.notFound, "room_not_found", "no room of that name is open")
+    package static let roomNotFound = HTTPError(.roomNotFound, "no room of that name is open")
     private static let noAnswer = HTTPError(
-        .serviceUnavailable, "draining", "this gateway is about to stop; connect to another one", retryAfterSeconds: 1)
+        .draining, "this gateway is about to stop; connect to another one", retryAfterSeconds: 1)
 
     // MARK: Queries
 
@@ -74,7 +85,7 @@ package struct RoomService: Sendable {
     }
 
     /// Stopped shards contribute no result.
-    func askAll(_ request: RoomQuery) async -> [RoomQueryResult] {
+    private func askAll(_ request: RoomQuery) async -> [RoomQueryResult] {
         // Ask all shards before awaiting the first answer.
         let replies = (0..<shards.count).map { post(request, to: $0) }
         var answers: [RoomQueryResult] = []
@@ -107,8 +118,6 @@ package struct RoomService: Sendable {
 package enum RoomQuery: Sendable {
     /// All rooms of the shard.
     case rooms
-    /// All rooms of the shard with their participants.
-    case openRooms
     /// Publish the shard's counters.
     case counters
     case room(String)
@@ -118,7 +127,6 @@ package enum RoomQuery: Sendable {
 
 package enum RoomQueryResult: Sendable {
     case rooms([RoomListEntry])
-    case openRooms([RoomService.OpenRoom])
     case room(RoomView)
     case log(RoomLogView)
     case done
@@ -171,5 +179,5 @@ package struct ShardControl: Sendable {
 /// A request to one shard.
 package enum ShardRequest: Sendable {
     case query(RoomQuery, QueryReply<RoomQueryResult>)
-    case device(DeviceCommand)
+    case device(ChannelCommand)
 }

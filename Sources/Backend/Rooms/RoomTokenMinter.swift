@@ -9,9 +9,10 @@ package struct RoomTokenMinter: Sendable {
     /// The URL at which clients reach the gateway; nil derives it from the request's Host header (development only).
     let publicURL: String?
 
-    struct Ticket {
+    /// A token that admits to a room, and where.
+    struct RoomToken {
         var url: String
-        var token: String
+        var text: String
     }
 
     /// In seconds. LiveKit's default, because a reconnecting client reuses its token.
@@ -23,35 +24,35 @@ package struct RoomTokenMinter: Sendable {
     }
 
     /// - Parameter agents: assistants to dispatch to a room that the token opens.
-    func ticket(
+    func roomToken(
         to room: String, for user: Identity, host: String?, name: String = "", kind: ParticipantKind = .standard, sessionID: String? = nil,
         receivesText: Bool = true, lifetimeSeconds: Int64 = lifetimeSeconds, agents: [TokenAgent]? = nil
-    ) throws(HTTPError) -> Ticket {
+    ) throws(HTTPError) -> RoomToken {
         let url = try url(host: host)
         let now = WallClock.seconds
         let claims = AccessToken(
             identity: user.text, notBefore: now, expires: now + lifetimeSeconds, name: name, kind: kind, video: .joining(room),
             sessionID: sessionID, receivesText: receivesText, roomSettings: agents.map { TokenRoomSettings(agents: $0) })
-        return Ticket(url: url, token: try mint(claims))
+        return RoomToken(url: url, text: try mint(claims))
     }
 
-    /// A ticket for a worker's agent. It leads to the room's shard, unless the worker has reached the gateway at the public URL, where the
+    /// A room token for a job's agent. It leads to the room's shard, unless the worker has reached the gateway at the public URL, where the
     /// shards' ports may be closed.
     ///
     /// - Parameters:
     ///   - host: the Host header of the worker's channel.
     ///   - homePort: the port of the room's shard; nil if there is only one shard or the room is not open.
-    func agentTicket(
+    func jobToken(
         to room: String, for identity: Identity, host: String?, homePort: Int?, name: String, lifetimeSeconds: Int64,
         attributes: [String: String]
-    ) throws(HTTPError) -> Ticket {
+    ) throws(HTTPError) -> RoomToken {
         var url = try url(host: host)
         if let host, publicURL.map({ !$0.hasSuffix("//" + host) }) ?? true { url = "wss://" + Self.replacingPort(of: host, by: homePort) }
         let now = WallClock.seconds
         let claims = AccessToken(
             identity: identity.text, notBefore: now, expires: now + lifetimeSeconds, name: name, attributes: attributes, kind: .agent,
             video: .joining(room))
-        return Ticket(url: url, token: try mint(claims))
+        return RoomToken(url: url, text: try mint(claims))
     }
 
     /// A token that lists rooms.
@@ -78,14 +79,14 @@ package struct RoomTokenMinter: Sendable {
         do throws(MintError) {
             return try TokenMinter.mint(claims, with: signer)
         } catch {
-            throw HTTPError(.serviceUnavailable, "no_signing_key", "the gateway cannot sign a room token: \(error)")
+            throw HTTPError(.noSigningKey, "the gateway cannot sign a room token: \(error)")
         }
     }
 
     private func signer() throws(HTTPError) -> IssuerKey {
         guard let signer = keys.current.signer else {
             throw HTTPError(
-                .serviceUnavailable, "no_signing_key",
+                .noSigningKey,
                 "the gateway has no HS256 key to sign room tokens with; see `keys` in its configuration")
         }
         return signer
@@ -93,7 +94,7 @@ package struct RoomTokenMinter: Sendable {
 
     private func url(host: String?) throws(HTTPError) -> String {
         guard let url = publicURL ?? host.map({ "wss://" + $0 }) else {
-            throw HTTPError(.badRequest, "host_missing", "send a Host header; the room's URL is derived from it")
+            throw HTTPError(.hostMissing, "send a Host header; the room's URL is derived from it")
         }
         return url
     }

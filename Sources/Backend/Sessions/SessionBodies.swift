@@ -16,14 +16,14 @@ struct StartBody: Decodable, Sendable, Described {
 }
 
 /// The URL and token of a session's room.
-struct SessionTicket: Encodable, Sendable, Described {
+struct SessionToken: Encodable, Sendable, Described {
     var sessionId: SessionID
     var livekitUrl: String
     var livekitToken: String
     var roomName: String
 
     static let schema = Schema.named(
-        "SessionTicket",
+        "SessionToken",
         .object([
             .required("session_id", .uuid), .required("livekit_url", .uri), .required("livekit_token", .text(1...16_384)),
             .required("room_name", .text(1...256)),
@@ -41,53 +41,6 @@ struct EndBody: Decodable, Sendable, Described {
     var sessionId: SessionID
 
     static let schema = Schema.named("SessionEnd", .object([.required("session_id", .uuid)]))
-}
-
-/// A session without its turns.
-struct SessionView: JSONWritable, Sendable, Described {
-    var id: SessionID
-    var userId: UserID
-    var context: String
-    /// Omitted if there is none.
-    var language: String?
-    var startedAt: WallTime
-    /// Null while the session is active.
-    var endedAt: WallTime?
-    var loggingEnabledSnapshot: Bool
-    var summaryStatus: SummaryStatus
-
-    init(_ session: Session) {
-        id = session.id
-        userId = session.userID
-        context = session.context
-        language = session.language
-        startedAt = session.startedAt
-        endedAt = session.endedAt
-        loggingEnabledSnapshot = session.loggingEnabledSnapshot
-        summaryStatus = session.summaryStatus
-    }
-
-    func write(to json: inout JSONOutput) {
-        json.writeObject { json in
-            json.writeMember("id", id)
-            json.writeMember("user_id", userId)
-            json.writeMember("context", context)
-            if let language { json.writeMember("language", language) }
-            json.writeMember("started_at", startedAt)
-            json.writeMember("ended_at", endedAt)
-            json.writeMember("logging_enabled_snapshot", loggingEnabledSnapshot)
-            json.writeMember("summary_status", summaryStatus.rawValue)
-        }
-    }
-
-    static let schema = Schema.named(
-        "Session",
-        .object([
-            .required("id", .uuid), .required("user_id", .uuid), .required("context", .text(1...64)),
-            .optional("language", .text(1...LanguageTag.bytesMax)), .required("started_at", .time),
-            .required("ended_at", .nullable(.time)), .required("logging_enabled_snapshot", .boolean),
-            .required("summary_status", .choice(SummaryStatus.allCases.map(\.rawValue))),
-        ]))
 }
 
 /// A session in a list. Missing summary fields are empty.
@@ -148,41 +101,6 @@ struct TurnBody: Decodable, Sendable, Described {
         ]))
 }
 
-struct TurnView: JSONWritable, Sendable, Described {
-    var id: TurnID
-    var timestamp: WallTime
-    var speaker: Turn.Speaker
-    var text: String
-    var audioRef: String?
-
-    init(_ turn: Turn) {
-        id = turn.id
-        timestamp = turn.timestamp
-        speaker = turn.speaker
-        text = turn.text
-        audioRef = turn.audioRef
-    }
-
-    func write(to json: inout JSONOutput) {
-        json.writeObject { json in
-            json.writeMember("id", id)
-            json.writeMember("timestamp", timestamp)
-            json.writeMember("speaker", speaker.rawValue)
-            json.writeMember("text", text)
-            if let audioRef {
-                json.writeMember("audio_ref", audioRef)
-            }
-        }
-    }
-
-    static let schema = Schema.named(
-        "Turn",
-        .object([
-            .required("id", .uuid), .required("timestamp", .time), .required("speaker", .choice(["user", "assistant"])),
-            .required("text", .text), .optional("audio_ref", .text(1...256)),
-        ]))
-}
-
 /// Whether a turn was stored. Turns of unlogged sessions are not.
 struct TurnReceipt: Encodable, Sendable, Described {
     var id: TurnID
@@ -191,74 +109,72 @@ struct TurnReceipt: Encodable, Sendable, Described {
     static let schema = Schema.named("TurnReceipt", .object([.required("id", .uuid), .required("stored", .boolean)]))
 }
 
-struct SummaryView: JSONWritable, Sendable, Described {
-    var id: SummaryID
-    var title: String
-    var summaryText: String
-    var actionItems: [String]
-    var tags: [String]
-    var createdAt: WallTime
-    /// Made without the configured model because it failed; omitted if false.
-    var provisional: Bool
+/// What clients see of sessions.
+enum SessionViews {
+    /// A session without its turns.
+    static let session = JSONView<Session>(
+        "Session",
+        [
+            .required("id", .uuid) { $0.id }, .required("user_id", .uuid) { $0.userID }, .required("context", .text(1...64)) { $0.context },
+            .optional("language", .text(1...LanguageTag.bytesMax)) { $0.language }, .required("started_at", .time) { $0.startedAt },
+            // Null while the session is active.
+            .nullable("ended_at", .time) { $0.endedAt }, .required("logging_enabled_snapshot", .boolean) { $0.loggingEnabledSnapshot },
+            .required("summary_status", .choice(SummaryStatus.allCases.map(\.rawValue))) { $0.summaryStatus.rawValue },
+        ])
 
-    init(_ summary: Summary) {
-        id = summary.id
-        title = summary.content.title
-        summaryText = summary.content.summaryText
-        actionItems = summary.content.actionItems
-        tags = summary.content.tags
-        createdAt = summary.createdAt
-        provisional = summary.isProvisional
-    }
+    static let turn = JSONView<Turn>(
+        "Turn",
+        [
+            .required("id", .uuid) { $0.id }, .required("timestamp", .time) { $0.timestamp },
+            .required("speaker", .choice(["user", "assistant"])) { $0.speaker.rawValue }, .required("text", .text) { $0.text },
+            .optional("audio_ref", .text(1...256)) { $0.audioRef },
+        ])
 
-    func write(to json: inout JSONOutput) {
-        json.writeObject { json in
-            json.writeMember("id", id)
-            json.writeMember("title", title)
-            json.writeMember("summary_text", summaryText)
-            json.writeMember("action_items")
-            json.writeArray(actionItems) { $0.write($1) }
-            json.writeMember("tags")
-            json.writeArray(tags) { $0.write($1) }
-            json.writeMember("created_at", createdAt)
-            if provisional { json.writeMember("provisional", true) }
-        }
-    }
-
-    static let schema = Schema.named(
+    static let summary = JSONView<Summary>(
         "Summary",
-        .object([
-            .required("id", .uuid), .required("title", .text), .required("summary_text", .text),
-            .required("action_items", .array(of: .text)), .required("tags", .array(of: .text)), .required("created_at", .time),
-            .optional("provisional", .boolean),
-        ]))
+        [
+            .required("id", .uuid) { $0.id }, .required("title", .text) { $0.content.title },
+            .required("summary_text", .text) { $0.content.summaryText },
+            .required("action_items", .array(of: .text)) { $0.content.actionItems },
+            .required("tags", .array(of: .text)) { $0.content.tags }, .required("created_at", .time) { $0.createdAt },
+            // Made without the configured model because it failed.
+            .optional("provisional", .boolean) { $0.isProvisional ? true : nil },
+        ])
+
+    /// A session with its summary, null until it exists, and its turns.
+    static let detail = JSONView<SessionRecord>(
+        "SessionDetail",
+        [
+            .required("session", session.schema) { session($0.session) },
+            .nullable("summary", summary.schema) { $0.summary.map { summary($0) } },
+            .required("turns", .array(of: turn.schema)) { $0.turns.map { turn($0) } },
+        ])
 }
 
-/// A session with its summary and turns.
-struct SessionDetail: JSONWritable, Sendable, Described {
-    var session: SessionView
-    /// Null until the summary exists.
-    var summary: SummaryView?
-    var turns: [TurnView]
-
-    init(_ record: SessionRecord) {
-        session = SessionView(record.session)
-        summary = record.summary.map(SummaryView.init)
-        turns = record.turns.map(TurnView.init)
+/// A message about a session on its user's channel (docs/protocol/calls.md). Without text of the conversation.
+struct SessionEvent: JSONWritable, Sendable {
+    enum Kind: String, Sendable {
+        case started = "session.started"
+        case ended = "session.ended"
+        /// A summary was stored.
+        case summaryReady = "session.summary_ready"
     }
+
+    var kind: Kind
+    var session: Session
+
+    init(_ kind: Kind, _ session: Session) {
+        self.kind = kind
+        self.session = session
+    }
+
+    var bytes: [UInt8] { JSON.text(self) }
 
     func write(to json: inout JSONOutput) {
         json.writeObject { json in
-            json.writeMember("session", session)
-            json.writeMember("summary", summary)
-            json.writeMember("turns", turns)
+            json.writeMember("type", kind.rawValue)
+            json.writeMember("data")
+            json.writeObject { json in json.writeMember("session", SessionViews.session(session)) }
         }
     }
-
-    static let schema = Schema.named(
-        "SessionDetail",
-        .object([
-            .required("session", SessionView.schema), .required("summary", .nullable(SummaryView.schema)),
-            .required("turns", .array(of: TurnView.schema)),
-        ]))
 }

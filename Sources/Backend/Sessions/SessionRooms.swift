@@ -1,3 +1,4 @@
+internal import DequeModule
 package import Engine
 package import HTTPServer
 internal import HTTPTypes
@@ -18,12 +19,32 @@ package final class SessionRooms: Sendable {
         var notes: BriefingNotes?
         /// Nil while the session is active.
         var endedAt: WallTime?
+        /// The HTTP request that ended the session.
+        var endingRequest: RequestContext?
+    }
+
+    /// An end that came while sessions were being started.
+    private enum Ending {
+        case room(String)
+        case rooms(of: UserID)
+
+        func concerns(_ session: Session) -> Bool {
+            switch self {
+            case .room(let room): session.roomName == room
+            case .rooms(let user): session.userID == user
+            }
+        }
     }
 
     private struct State {
         var entries: [String: Entry] = [:]
         /// Rooms of each user's active sessions, oldest first.
         var roomsOfUser: [UserID: [String]] = [:]
+        /// Starts that have not finished. Ordered with `endings` by their numbers.
+        var starts: Set<UInt64> = []
+        /// Kept as long as a start that began before is in progress.
+        var endings: Deque<(number: UInt64, ending: Ending)> = []
+        var lastNumber: UInt64 = 0
 
         mutating func add(_ entry: Entry) {
             let (room, user) = (entry.session.roomName, entry.session.userID)
@@ -33,10 +54,21 @@ package final class SessionRooms: Sendable {
             entries[rooms[rooms.count - SessionRooms.briefedPerUserMax - 1]]?.notes = nil
         }
 
-        mutating func end(_ room: String, at now: WallTime) {
+        mutating func nextNumber() -> UInt64 {
+            lastNumber += 1
+            return lastNumber
+        }
+
+        mutating func note(_ ending: Ending) {
+            if !starts.isEmpty { endings.append((nextNumber(), ending)) }
+        }
+
+        mutating func end(_ room: String, at now: WallTime, by request: RequestContext? = nil) {
+            note(.room(room))
             guard let user = entries[room]?.session.userID, entries[room]?.endedAt == nil else { return }
             entries[room]?.notes = nil
             entries[room]?.endedAt = now
+            entries[room]?.endingRequest = request
             roomsOfUser[user]?.removeAll { $0 == room }
             if roomsOfUser[user]?.isEmpty == true { roomsOfUser[user] = nil }
         }
@@ -52,21 +84,71 @@ package final class SessionRooms: Sendable {
         self.recordsLogged = recordsLogged
     }
 
-    /// Adds a session. A known session keeps its state, except that a missing client context is filled in.
-    func add(_ session: Session, clientContext: String? = nil) {
-        let room = session.roomName
+    /// A start in progress: from before the session's row is written or read until the session is added.
+    struct Start: Sendable {
+        fileprivate let number: UInt64
+    }
+
+    func beginStart() -> Start {
         state.withLock { state in
-            if state.entries[room] != nil {
+            let start = Start(number: state.nextNumber())
+            state.starts.insert(start.number)
+            return start
+        }
+    }
+
+    func finish(_ start: Start) {
+        state.withLock { state in
+            state.starts.remove(start.number)
+            let oldest = state.starts.min() ?? .max
+            while let first = state.endings.first, first.number < oldest { state.endings.removeFirst() }
+        }
+    }
+
+    /// Adds a session of the previous process. Call before any session can end.
+    func restore(_ session: Session) {
+        state.withLock { $0.add(Entry(session: session, notes: BriefingNotes(clientContext: nil))) }
+    }
+
+    /// Adds a session, unless it has ended since the start began. A known session keeps its state, except that a missing client context is
+    /// filled in.
+    ///
+    /// - Returns: whether the session is active.
+    func add(_ session: Session, clientContext: String? = nil, _ start: Start) -> Bool {
+        let room = session.roomName
+        return state.withLock { state in
+            guard !state.endings.contains(where: { $0.number > start.number && $0.ending.concerns(session) }) else { return false }
+            if let entry = state.entries[room] {
                 state.entries[room]?.notes?.fill(clientContext)
-                return
+                return entry.endedAt == nil
             }
             state.add(Entry(session: session, notes: BriefingNotes(clientContext: clientContext)))
+            return true
         }
     }
 
     /// Marks the session as ended: its room admits nobody. Earlier events may still arrive.
-    func end(_ room: String, at now: WallTime) {
-        state.withLock { $0.end(room, at: now) }
+    ///
+    /// - Parameter request: the HTTP request that ended it.
+    func end(_ room: String, at now: WallTime, by request: RequestContext? = nil) {
+        state.withLock { $0.end(room, at: now, by: request) }
+    }
+
+    /// Marks all sessions of a user as ended.
+    ///
+    /// - Returns: the rooms of those that were active.
+    func endAll(of user: UserID, at now: WallTime) -> [String] {
+        state.withLock { state in
+            state.note(.rooms(of: user))
+            let rooms = state.roomsOfUser[user] ?? []
+            for room in rooms { state.end(room, at: now) }
+            return rooms
+        }
+    }
+
+    /// The HTTP request that ended a room's session, if any.
+    func endingRequest(of room: String) -> RequestContext? {
+        state.withLock { $0.entries[room]?.endingRequest }
     }
 
     /// Removes a room after its last event.
@@ -86,8 +168,11 @@ package final class SessionRooms: Sendable {
 
     /// The user and session that a room belongs to.
     package func owner(of room: String) -> (user: UserID, session: SessionID)? {
-        state.withLock { $0.entries[room].map { ($0.session.userID, $0.session.id) } }
+        session(of: room).map { ($0.userID, $0.id) }
     }
+
+    /// The session that a room belongs to, as it was at its start.
+    func session(of room: String) -> Session? { state.withLock { $0.entries[room]?.session } }
 
     /// Rooms of a user's active sessions.
     func rooms(of user: UserID) -> [String] {
@@ -107,7 +192,7 @@ package final class SessionRooms: Sendable {
     /// Why a room may not be joined: its session has ended or never existed. Nil if it may.
     package func joinError(for room: String) -> HTTPError? {
         guard room.hasPrefix(Session.roomPrefix), state.withLock({ $0.entries[room].map { $0.endedAt == nil } != true }) else { return nil }
-        return HTTPError(.forbidden, "session_ended", "the room's session has ended; start a new one")
+        return HTTPError(.sessionEnded, "the room's session has ended; start a new one")
     }
 }
 
@@ -149,5 +234,44 @@ extension SessionRooms {
 
     private func finish(_ lookup: BriefingNotes.Lookup, of room: String, with background: SessionBackground) {
         state.withLock { $0.entries[room]?.notes?.take(background, of: lookup) }
+    }
+}
+
+/// The content of a session's briefing for assistants.
+struct BriefingNotes: Sendable {
+    private(set) var clientContext: String?
+    private(set) var voice: String?
+    private(set) var language: String?
+    private(set) var past: [PastSummary] = []
+    private var lookups = 0
+
+    init(clientContext: String?) {
+        self.clientContext = clientContext
+    }
+
+    /// A store lookup in progress.
+    struct Lookup: Sendable {
+        fileprivate let number: Int
+    }
+
+    mutating func beginLookup() -> Lookup {
+        lookups += 1
+        return Lookup(number: lookups)
+    }
+
+    /// Of concurrent lookups the one started last wins: only it is certain to reflect all deletions.
+    mutating func take(_ background: SessionBackground, of lookup: Lookup) {
+        guard lookup.number == lookups else { return }
+        clientContext = background.clientContext ?? clientContext
+        (voice, language) = (background.voice, background.language)
+        let summaries = background.past.map {
+            PastSummary(title: $0.title, summary: $0.summaryText, endedAt: $0.endedAt.milliseconds / 1_000)
+        }
+        past = summaries.fitting()
+    }
+
+    /// Sets the client context unless it is already set.
+    mutating func fill(_ clientContext: String?) {
+        self.clientContext = self.clientContext ?? clientContext
     }
 }

@@ -3,41 +3,42 @@ internal import HTTPTypes
 internal import Logging
 internal import Sockets
 internal import Store
+internal import Wire
 
 /// `/v1/sessions…`. Another user's session is answered with 404.
 enum SessionRoutes {
     private static let log = Logger(label: "patchbay.sessions")
 
-    static func routes(_ sessions: SessionService, user: Access<UserID>, turnAuthor: Access<TurnAuthor>) -> [Route] {
+    static func routes(_ sessions: SessionService, user: Access<UserID>, turnAuthor: Access<Requester>) -> [Route] {
         let id = RouteParameter.path("id", .uuid, "The session")
-        let storage = RouteOutcome.error(.init(code: 507, reasonPhrase: "Insufficient Storage"))
         let store = sessions.store
         return [
             Route(
                 .post, "/v1/sessions/start", "Starts a session; idempotent per Idempotency-Key for a day", access: user,
                 body: StartBody.self,
                 responses: [
-                    .json(SessionTicket.self), .error(.conflict), .error(.unprocessableContent), .error(.tooManyRequests),
+                    .json(SessionToken.self), .error(.conflict), .error(.unprocessableContent), .error(.tooManyRequests),
                     .error(.serviceUnavailable),
-                    storage,
+                    .storeFull,
                 ]
             ) { request, user, body in
                 let start = SessionRequest(
                     context: body.context, assistantID: body.assistantId, clientContext: body.clientContext,
-                    idempotencyKey: try idempotencyKey(request))
+                    idempotencyKey: try idempotencyKey(request),
+                    trace: request.context.trace)
                 return try .json(try await sessions.start(start, of: user, host: request.host))
             },
             Route(
                 .post, "/v1/sessions/end", "Ends a session from any device; idempotent", access: user,
                 body: EndBody.self,
-                responses: [.json(SessionView.self), .error(.notFound), storage]
+                responses: [.json(SessionViews.session), .error(.notFound), .storeFull]
             ) { _, user, body in
-                .json(SessionView(try await sessions.end(body.sessionId, of: user)))
+                .json(SessionViews.session(try await sessions.end(body.sessionId, of: user)))
             },
             Route(
                 .post, "/v1/sessions/:id/token", "Admits another device of the user to a running session", access: user,
                 parameters: [id], body: DeviceBody.self,
-                responses: [.json(SessionTicket.self), .error(.notFound), .error(.conflict), .error(.serviceUnavailable)]
+                responses: [.json(SessionToken.self), .error(.notFound), .error(.conflict), .error(.serviceUnavailable)]
             ) { request, user, body in
                 try .json(
                     try await sessions.admitDevice(to: try sessionID(request), of: user, context: body.context, host: request.host))
@@ -46,7 +47,7 @@ enum SessionRoutes {
                 .post, "/v1/sessions/:id/turn",
                 "Adds a turn, with a token of the user, of an assistant that serves the session, or of a service; stored only if it is logged",
                 access: turnAuthor, parameters: [id], body: TurnBody.self,
-                responses: [.json(TurnReceipt.self), .error(.notFound), .error(.conflict), .error(.unprocessableContent), storage]
+                responses: [.json(TurnReceipt.self), .error(.notFound), .error(.conflict), .error(.unprocessableContent), .storeFull]
             ) { request, author, body in
                 let (session, key) = (try sessionID(request), try idempotencyKey(request))
                 let turn = Turn(
@@ -63,9 +64,9 @@ enum SessionRoutes {
             },
             Route(
                 .get, "/v1/sessions/:id", "Shows a session with its summary and turns", access: user, parameters: [id],
-                responses: [.json(SessionDetail.self), .error(.notFound)]
+                responses: [.json(SessionViews.detail), .error(.notFound)]
             ) { request, user in
-                .json(SessionDetail(try await store.record(of: try sessionID(request), of: user)), capacity: 16_384)
+                .json(SessionViews.detail(try await store.record(of: try sessionID(request), of: user)), capacity: 16_384)
             },
             Route(
                 .get, "/v1/sessions/:id/export", "Exports a session as a file", access: user,
@@ -92,13 +93,13 @@ enum SessionRoutes {
             },
             Route(
                 .delete, "/v1/sessions/:id", "Deletes a session and all its data", access: user, parameters: [id],
-                responses: [.noContent, .error(.notFound), storage]
+                responses: [.noContent, .error(.notFound), .storeFull]
             ) { request, user in
                 try await sessions.delete(try sessionID(request), of: user)
                 return .noContent
             },
             Route(
-                .delete, "/v1/sessions", "Deletes all of the user's sessions", access: user, responses: [.noContent, storage]
+                .delete, "/v1/sessions", "Deletes all of the user's sessions", access: user, responses: [.noContent, .storeFull]
             ) { _, user in
                 try await sessions.deleteAll(of: user)
                 return .noContent
@@ -108,7 +109,7 @@ enum SessionRoutes {
 
     private static func sessionID(_ request: HTTPServerRequest) throws(HTTPError) -> SessionID {
         guard let id = SessionID(text: request.parameter("id")) else {
-            throw HTTPError(.notFound, "not_found", "there is no such thing")
+            throw HTTPError(.notFound, "there is no such thing")
         }
         return id
     }
@@ -116,17 +117,15 @@ enum SessionRoutes {
     private static func idempotencyKey(_ request: HTTPServerRequest) throws(HTTPError) -> String? {
         guard let key = request.headers[.idempotencyKey] else { return nil }
         guard 1...255 ~= key.utf8.count else {
-            throw HTTPError(.badRequest, "invalid_idempotency_key", "an Idempotency-Key must have 1 to 255 bytes")
+            throw HTTPError(.invalidIdempotencyKey, "an Idempotency-Key must have 1 to 255 bytes")
         }
         return key
     }
 
     private static func list(_ request: HTTPServerRequest, _ user: UserID, _ store: SessionStore) async throws -> HTTPServerResponse {
-        let cursor = try request.query("cursor").map { text throws(StoreError) in try SessionCursor(text: text) }
-        let limit = PageQuery.limit(of: request)
-        let page = try await store.sessions(of: user, after: cursor, limit: limit)
-        var response = HTTPServerResponse.json(page.sessions.map(SessionLine.init), capacity: 512 * page.sessions.count)
-        PageQuery.link(response: &response, to: page.next.map { "cursor=\($0.text)" }, request.path, limit: limit)
+        let page = try await store.sessions(of: user, after: try PageQuery.cursor(of: request), limit: PageQuery.limit(of: request))
+        var response = HTTPServerResponse.json(page.elements.map(SessionLine.init), capacity: 512 * page.elements.count)
+        PageQuery.link(response: &response, to: page.next.map { "cursor=\($0.text)" }, request)
         return response
     }
 

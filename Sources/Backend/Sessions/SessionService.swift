@@ -13,6 +13,7 @@ package struct SessionService: Sendable {
     let tokens: RoomTokenMinter
     let recordings: SessionRecordings?
     let webhooks: WebhookWriter
+    let auditEvents: AuditEventQueue
     /// Dispatches the assistant that a session asks for; nil without dispatch.
     let dispatch: DispatchInbox?
     let assistants: AssistantDirectory
@@ -24,65 +25,86 @@ package struct SessionService: Sendable {
     ///
     /// - Parameter host: the request's Host header.
     /// - Throws: `HTTPError`: 503 in a drain or without a signing key, 409 if the key's session has ended. `StoreError`.
-    func start(_ request: SessionRequest, of user: UserID, host: String?) async throws -> SessionTicket {
+    func start(_ request: SessionRequest, of user: UserID, host: String?) async throws -> SessionToken {
         try rooms.checkNotDraining()
         try tokens.check(host: host)
         var request = request
         request.assistantLanguage = request.assistantID.flatMap { assistants.definition($0)?.language }
+        let start = sessionRooms.beginStart()
+        defer { sessionRooms.finish(start) }
         let (session, isNew) = try await store.startSession(request, of: user, at: .now)
-        guard session.endedAt == nil else {
-            throw HTTPError(.conflict, "session_ended", "the session started with this Idempotency-Key has ended; use a new key")
-        }
         if isNew { operatorLog.started(session) }
-        sessionRooms.add(session, clientContext: request.clientContext)
+        guard session.endedAt == nil, sessionRooms.add(session, clientContext: request.clientContext, start) else {
+            throw HTTPError(.sessionEnded, status: .conflict, "the session started with this Idempotency-Key has ended; use a new key")
+        }
         if isNew { tell(user, SessionEvent(.started, session)) }
         await sessionRooms.brief(session.roomName, from: store)
-        let ticket = try ticket(to: session, for: SessionDevice.first(of: user), context: session.context, host: host)
+        let token = try token(to: session, for: SessionDevice.first(of: user), context: session.context, host: host)
         if let assistant = request.assistantID {
-            dispatch?.post(.create(JobRequest(room: session.roomName, assistant: assistant, reason: .session)))
+            let job = JobRequest(
+                room: session.roomName, assistant: assistant, reason: .session, trace: session.trace?.withNewSpan)
+            dispatch?.post(.create(job))
         }
-        return ticket
+        return token
     }
 
     /// A token for another device of the user, which joins the running session as a participant of its own.
     ///
     /// - Parameter context: the kind of device.
     /// - Throws: `HTTPError`: 409 if the session has ended, 503 as `start`. `StoreError`.
-    func admitDevice(to id: SessionID, of user: UserID, context: String, host: String?) async throws -> SessionTicket {
+    func admitDevice(to id: SessionID, of user: UserID, context: String, host: String?) async throws -> SessionToken {
         try rooms.checkNotDraining()
         let session = try await store.session(id, of: user)
         guard session.endedAt == nil else {
-            throw HTTPError(.conflict, "session_ended", "the session has ended; start a new one")
+            throw HTTPError(.sessionEnded, status: .conflict, "the session has ended; start a new one")
         }
-        return try ticket(to: session, for: SessionDevice.another(of: user), context: context, host: host)
+        return try token(to: session, for: SessionDevice.another(of: user), context: context, host: host)
     }
 
-    private func ticket(
+    private func token(
         to session: Session, for identity: Identity, context: String, host: String?
-    ) throws(HTTPError) -> SessionTicket {
-        let ticket = try tokens.ticket(
+    ) throws(HTTPError) -> SessionToken {
+        let token = try tokens.roomToken(
             to: session.roomName, for: identity, host: host, sessionID: session.id.text, receivesText: Session.showsText(in: context))
-        return SessionTicket(sessionId: session.id, livekitUrl: ticket.url, livekitToken: ticket.token, roomName: session.roomName)
+        return SessionToken(sessionId: session.id, livekitUrl: token.url, livekitToken: token.text, roomName: session.roomName)
     }
 
-    /// Ends a session and closes its room. Idempotent.
+    /// Ends a session: closes its room, and stores the end after the room's last event. Idempotent.
+    ///
+    /// - Throws: `StoreError`: `full` or `busy` if the end cannot be stored now. The room is closed nevertheless, and `SessionMaintenance`
+    ///   stores the end later.
     @discardableResult
     package func end(_ id: SessionID, of user: UserID) async throws -> Session {
-        let request = RequestID.current
-        let (session, isEndedNow) = try await store.endSession(
-            id, of: user, webhooks: { webhooks.webhooks(forEndOf: $0, at: .now, request: request) }, at: .now)
-        if isEndedNow { operatorLog.ended(session) }
-        sessionRooms.end(session.roomName, at: .now)
-        if isEndedNow { tell(user, SessionEvent(.ended, session)) }
+        let session = try await store.session(id, of: user)
+        sessionRooms.end(session.roomName, at: .now, by: RequestContext.current)
         // Its room may not be open.
         dispatch?.post(.roomEnded(session.roomName))
-        await rooms.closeRoom(named: session.roomName, reason: .roomClosed)
+        await rooms.attempt(.close(.roomClosed), in: session.roomName)
+        guard session.endedAt == nil else { return session }
+        let request = RequestContext.current
+        return try await auditEvents.performing(session.roomName) { try await storeEnd(of: id, of: user, request: request) }
+    }
+
+    /// Stores a session's end. Called when the last event of its room is stored. Idempotent.
+    ///
+    /// - Parameter request: the HTTP request that ended it.
+    @discardableResult
+    func storeEnd(of id: SessionID, of user: UserID, request: RequestContext?) async throws -> Session {
+        let (session, isEndedNow) = try await store.endSession(
+            id, of: user, webhooks: { webhooks.webhooks(forEndOf: $0, at: .now, request: request) }, at: .now)
+        // Also if `end` has done so: a start may have read the session's row in between.
+        sessionRooms.end(session.roomName, at: .now)
+        if isEndedNow {
+            // The end may be stored on another task than the request's.
+            RequestContext.$current.withValue(request) { operatorLog.ended(session) }
+            tell(user, SessionEvent(.ended, session))
+        }
         return session
     }
 
     func delete(_ id: SessionID, of user: UserID) async throws {
         try await store.deleteSession(id, of: user)
-        await close(Session.roomPrefix + id.text)
+        await close(Session.roomName(of: id))
         await updateBriefings(of: user)
         try await recordings?.removeOrphaned()
     }
@@ -94,7 +116,7 @@ package struct SessionService: Sendable {
 
     /// Closes a user's rooms after its account or sessions have been deleted.
     func closeRooms(of user: UserID) async {
-        for room in sessionRooms.rooms(of: user) { await close(room) }
+        for room in sessionRooms.endAll(of: user, at: .now) { await close(room) }
         // `SessionMaintenance` retries failures.
         try? await recordings?.removeOrphaned()
     }
@@ -107,6 +129,55 @@ package struct SessionService: Sendable {
     private func close(_ room: String) async {
         sessionRooms.end(room, at: .now)
         dispatch?.post(.roomEnded(room))
-        await rooms.closeRoom(named: room, reason: .roomDeleted)
+        await rooms.attempt(.close(.roomDeleted), in: room)
+    }
+}
+
+extension SessionService {
+    /// Adds a turn to the session that it names.
+    ///
+    /// An assistant serves a session that was started with it, and one in whose room its agent is. Assistants and services may add turns until
+    /// `StoreLimits.lateTurnsSpan` after the session's end.
+    ///
+    /// - Parameter isKeyed: the turn's id comes from an idempotency key.
+    /// - Throws: `StoreError.notFound` also for a session that the author does not serve.
+    func append(_ turn: Turn, by author: Requester, isKeyed: Bool) async throws -> TurnOutcome {
+        switch author {
+        case .user(let user): return try await store.append(turn, of: user, isKeyed: isKeyed)
+        case .assistant(let assistant):
+            let session = try await store.session(turn.sessionID)
+            guard await serves(assistant, session) else { throw StoreError.notFound }
+            return try await append(turn, to: session, isKeyed: isKeyed)
+        case .service: return try await append(turn, to: try await store.session(turn.sessionID), isKeyed: isKeyed)
+        }
+    }
+
+    private func serves(_ assistant: String, _ session: Session) async -> Bool {
+        if session.assistantID == assistant { return true }
+        return await rooms.participant(of: assistant, in: session.roomName)?.kind == .agent
+    }
+
+    private func append(_ turn: Turn, to session: Session, isKeyed: Bool) async throws -> TurnOutcome {
+        if let end = session.endedAt, end + StoreLimits.lateTurnsSpan < .now {
+            throw HTTPError(.sessionEnded, status: .conflict, "the session has ended more than a minute ago; only its user may add turns")
+        }
+        return try await store.append(turn, of: session.userID, isKeyed: isKeyed)
+    }
+}
+
+/// Identities of a user's devices in the room of its session: the first one's is the user's id, further ones have a random suffix, so that they
+/// are participants of their own.
+enum SessionDevice {
+    private static let separator = "."
+    private static let suffixBytes = 4
+
+    static func first(of user: UserID) -> Identity { Identity(text: user.text) }
+
+    static func another(of user: UserID) -> Identity {
+        Identity(text: user.text + separator + Hex.encode(randomBytes(suffixBytes)))
+    }
+
+    static func belongs(_ identity: Identity, to user: UserID) -> Bool {
+        identity == first(of: user) || identity.text.hasPrefix(user.text + separator)
     }
 }

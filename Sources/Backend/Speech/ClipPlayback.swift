@@ -48,7 +48,7 @@ final class ClipPlayback: Sendable {
         guard await mayPlay(requester, in: room) else { throw RoomService.roomNotFound }
         let identity = Identity(text: "speech:" + Hex.encode(randomBytes(8)))
         // Only the token is used, so the host does not matter.
-        let token = try tokens.ticket(to: room, for: identity, host: "localhost", name: "Speech", kind: .agent).token
+        let token = try tokens.roomToken(to: room, for: identity, host: "localhost", name: "Speech", kind: .agent).text
         let (starts, start) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingOldest(1))
         let isAccepted = state.withLock { state in
             guard state.plays.count < Self.playsMax, !state.isStopped else { return false }
@@ -67,10 +67,10 @@ final class ClipPlayback: Sendable {
             return true
         }
         guard isAccepted else {
-            throw HTTPError(.serviceUnavailable, "speech_busy", "too many clips are being played; try again", retryAfterSeconds: 5)
+            throw HTTPError(.speechBusy, "too many clips are being played; try again", retryAfterSeconds: 5)
         }
         for await _ in starts { return }
-        throw HTTPError(.conflict, "clip_not_played", "the room did not admit the clip's participant")
+        throw HTTPError(.clipNotPlayed, "the room did not admit the clip's participant")
     }
 
     /// Users may play into their sessions' rooms, assistants into rooms that they are in, administrators into all open rooms.

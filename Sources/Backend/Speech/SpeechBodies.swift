@@ -41,7 +41,7 @@ struct SpeechBody: Decodable, Sendable, Described {
         return SpeechRequest(text: text, voice: voice, provider: provider)
     }
 
-    private static func invalid(_ fault: String) -> HTTPError { HTTPError(.badRequest, "invalid_value", fault) }
+    private static func invalid(_ fault: String) -> HTTPError { HTTPError(.invalidValue, fault) }
 }
 
 struct PlayBody: Decodable, Sendable, Described {

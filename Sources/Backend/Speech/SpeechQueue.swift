@@ -188,6 +188,15 @@ enum SpeechRequester: Hashable, Sendable {
     /// Services that asked before the last start.
     case earlierService
 
+    init(_ requester: Requester) {
+        self =
+            switch requester {
+            case .user(let user): .user(user)
+            case .assistant(let id): .assistant(id)
+            case .service(let issuer): .administrator(issuer)
+            }
+    }
+
     var owner: ClipOwner {
         switch self {
         case .user(let user): .user(user)
@@ -218,7 +227,7 @@ enum SpeechStatus: String, Sendable, CaseIterable {
     case queued, generating, ready, failed, cancelled
 }
 
-/// An event on the requester's own channel (PROTOCOL, "Speech clips").
+/// An event on the requester's own channel (docs/protocol/assistants.md, "Speech clips").
 enum SpeechEvent: Hashable, Sendable {
     case progress(ClipID, Int)
     case ready(ClipID)

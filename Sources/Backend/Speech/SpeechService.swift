@@ -22,7 +22,6 @@ package actor SpeechService: Service {
     private let tell: @Sendable (Identity, [UInt8]) async -> Void
     private let playback: ClipPlayback?
     private let log = Logger(label: "patchbay.speech")
-    private let origin = ContinuousClock.now
     private var queue: SpeechQueue
     /// The running generations, and cancelled ones that have not ended yet.
     private var tasks: [ClipID: Generation] = [:]
@@ -72,7 +71,7 @@ package actor SpeechService: Service {
             try await StoreError.retryingWhileUnavailable {
                 for clip in try await store.queuedSpeechClips() {
                     let requesters = Set(clip.users.map(SpeechRequester.user)).union(clip.isShared ? [.earlierService] : [])
-                    apply { queue.add(clip.id, for: requesters, at: now, into: &$0) }
+                    apply { queue.add(clip.id, for: requesters, at: .now, into: &$0) }
                 }
             }
         } catch {
@@ -95,15 +94,12 @@ package actor SpeechService: Service {
     /// The clip for a request, which is generated if there is none.
     func request(_ request: SpeechRequest, by requester: SpeechRequester) async throws -> ClipView {
         guard !isStopped else { throw Self.busy }
-        if let known = try await store.speechClip(for: request), known.status == .ready {
-            // Without a write, if the requester has asked before.
-            if let own = try? await store.speechClip(known.id, of: requester.owner), own.status == .ready {
-                counters.add(to: .speechClips, "found")
-                return view(of: own, for: requester)
-            }
-        } else if let refusal = queue.refusal(of: requester) {
-            throw Self.error(refusal)
+        // Without a write.
+        if let known = try await store.speechClip(for: request, of: requester.owner), known.status == .ready {
+            counters.add(to: .speechClips, "found")
+            return view(of: known, for: requester)
         }
+        if let refusal = queue.refusal(of: requester) { throw Self.error(refusal) }
         let clip = try await store.addSpeechClip(for: request, of: requester.owner, limits: limits.clips, at: .now)
         if clip.status == .ready { counters.add(to: .speechClips, "found") }
         if clip.status == .queued, !isStopped {
@@ -112,7 +108,7 @@ package actor SpeechService: Service {
                 try? await store.forgetSpeechClip(clip.id, of: requester.owner)
                 throw Self.error(refusal)
             }
-            apply { queue.add(clip.id, for: [requester], at: now, into: &$0) }
+            apply { queue.add(clip.id, for: [requester], at: .now, into: &$0) }
         }
         return view(of: clip, for: requester)
     }
@@ -129,14 +125,14 @@ package actor SpeechService: Service {
 
     func audio(_ id: ClipID, for requester: SpeechRequester) async throws -> [UInt8] {
         let clip = try await store.speechClip(id, of: requester.owner)
-        guard clip.status == .ready else { throw HTTPError(.conflict, "clip_not_ready", "the clip is not ready; ask for its status") }
+        guard clip.status == .ready else { throw HTTPError(.clipNotReady, "the clip is not ready; ask for its status") }
         return try await store.speechAudio(id, of: requester.owner, at: .now)
     }
 
     /// Plays a clip into a room and returns when it has started.
     func play(_ id: ClipID, in room: String, for requester: SpeechRequester) async throws {
         guard let playback else {
-            throw HTTPError(.serviceUnavailable, "speech_unavailable", "this gateway cannot play clips into rooms")
+            throw HTTPError(.speechUnavailable, "this gateway cannot play clips into rooms")
         }
         try await playback.play(try await audio(id, for: requester), in: room, by: requester)
     }
@@ -147,7 +143,7 @@ package actor SpeechService: Service {
     func delete(_ id: ClipID, for requester: SpeechRequester) async throws {
         _ = try await store.speechClip(id, of: requester.owner)
         var wasWaiting = false
-        apply { wasWaiting = queue.cancel(id, for: requester, at: now, into: &$0) }
+        apply { wasWaiting = queue.cancel(id, for: requester, at: .now, into: &$0) }
         if wasWaiting { counters.add(to: .speechClips, "cancelled") }
         // The store knows services only together, so others keep the clip.
         if wasWaiting, queue.hasJob(id), requester.user == nil { return }
@@ -155,18 +151,18 @@ package actor SpeechService: Service {
         do throws(StoreError) {
             _ = try await store.speechClip(id, of: .administrator)
         } catch .notFound {
-            apply { queue.end(id, at: now, into: &$0) }
+            apply { queue.end(id, at: .now, into: &$0) }
         }
     }
 
     private static let busy = HTTPError(
-        .serviceUnavailable, "speech_busy", "too many texts are waiting to be spoken; try again", retryAfterSeconds: 5)
+        .speechBusy, "too many texts are waiting to be spoken; try again", retryAfterSeconds: 5)
 
     private static func error(_ refusal: SpeechQueue.Refusal) -> HTTPError {
         switch refusal {
         case .full: busy
         case .tooMany:
-            HTTPError(.tooManyRequests, "too_many_clips", "too many of your texts are waiting; try again", retryAfterSeconds: 5)
+            HTTPError(.tooManyClips, "too many of your texts are waiting; try again", retryAfterSeconds: 5)
         }
     }
 
@@ -180,8 +176,6 @@ package actor SpeechService: Service {
 
     // MARK: Effects
 
-    private var now: Instant { Instant(nanoseconds: UInt64((ContinuousClock.now - origin).inNanoseconds)) }
-
     private func apply(_ change: (inout [SpeechQueue.Effect]) -> Void) {
         var effects: [SpeechQueue.Effect] = []
         let count = queue.count
@@ -189,13 +183,13 @@ package actor SpeechService: Service {
         counters.add(queue.count - count, to: .speechJobs)
         for effect in effects { perform(effect) }
         guard let deadline = queue.deadline, !isStopped else { return }
-        timer.arm(for: deadline, at: now) { [weak self] in await self?.deadlinePassed() }
+        timer.arm(for: deadline, at: .now) { [weak self] in await self?.deadlinePassed() }
     }
 
     private func deadlinePassed() {
         timer.disarm()
         guard !isStopped else { return }
-        apply { queue.wake(at: now, into: &$0) }
+        apply { queue.wake(at: .now, into: &$0) }
     }
 
     private func perform(_ effect: SpeechQueue.Effect) {
@@ -243,8 +237,13 @@ package actor SpeechService: Service {
             guard let request = try await store.startSpeechClip(id) else { return try await settle(id) }
             let (progress, reports) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
             async let following: Void = follow(progress, of: id)
-            let outcome = await Result { [generator] in
-                try await Self.produce(request, by: generator) { reports.yield($0) }
+            let outcome = await Result { [generator, store] in
+                // Another's equal clip saves the work, but not the time: the requester must not learn that there is one.
+                if let known = try await store.spokenClip(request), let course = known.details.generation {
+                    try await course.repeated { reports.yield($0) }
+                    return known
+                }
+                return try await Self.produce(request, by: generator) { reports.yield($0) }
             }
             reports.finish()
             await following
@@ -252,7 +251,7 @@ package actor SpeechService: Service {
             let isKept = try await store.finishSpeechClip(id, audio: audio, details: details, limits: limits.clips, at: .now)
             guard !Task.isCancelled else { return }
             if isKept { counters.add(to: .speechClips, "ready") }
-            apply { isKept ? queue.finished(id, at: now, into: &$0) : queue.end(id, at: now, into: &$0) }
+            apply { isKept ? queue.finished(id, at: .now, into: &$0) : queue.end(id, at: .now, into: &$0) }
         } catch {
             // A cancelled job is no longer in the queue, and a stopped process leaves it to the next one.
             guard !Task.isCancelled else { return }
@@ -267,9 +266,9 @@ package actor SpeechService: Service {
             clip = try await store.speechClip(id, of: .administrator)
         } catch {
             guard error == .notFound else { throw error }
-            return apply { queue.end(id, at: now, into: &$0) }
+            return apply { queue.end(id, at: .now, into: &$0) }
         }
-        if clip.status == .ready { return apply { queue.finished(id, at: now, into: &$0) } }
+        if clip.status == .ready { return apply { queue.finished(id, at: .now, into: &$0) } }
         fail(id, SpeechGenerationError(clip.failure ?? "the text could not be spoken", isRetryable: false))
     }
 
@@ -288,7 +287,7 @@ package actor SpeechService: Service {
             log.error("a speech clip failed", metadata: ["error": "\(type(of: error))"])
             failure = SpeechGenerationError("the text could not be spoken", isRetryable: true)
         }
-        apply { queue.failed(id, failure, at: now, random: .random(in: 0...1), into: &$0) }
+        apply { queue.failed(id, failure, at: .now, random: .random(in: 0...1), into: &$0) }
         if !queue.hasJob(id) { counters.add(to: .speechClips, "failed") }
     }
 
@@ -296,9 +295,13 @@ package actor SpeechService: Service {
     private static func produce(
         _ request: SpeechRequest, by generator: any SpeechGenerator, progress: @escaping @Sendable (Int) -> Void
     ) async throws -> (audio: [UInt8], details: ClipDetails) {
+        let course = ClipCourse()
         let speech = try await withThrowingTaskGroup(of: GeneratedSpeech.self) { group in
             group.addTask {
-                try await generator.generate(request.text, voice: request.voice, provider: request.provider, progress: progress)
+                try await generator.generate(request.text, voice: request.voice, provider: request.provider) { percent in
+                    course.note(percent)
+                    progress(percent)
+                }
             }
             group.addTask {
                 try await Task.sleep(for: generationMax)
@@ -308,12 +311,14 @@ package actor SpeechService: Service {
             guard let first = try await group.next() else { throw CancellationError() }
             return first
         }
-        return try await ClipEncoder.encode(speech)
+        var clip = try await ClipEncoder.encode(speech)
+        clip.details.generation = course.generation
+        return clip
     }
 }
 
 extension Result where Failure == any Error {
-    fileprivate init(_ body: () async throws -> Success) async {
+    init(_ body: () async throws -> Success) async {
         do { self = .success(try await body()) } catch { self = .failure(error) }
     }
 }

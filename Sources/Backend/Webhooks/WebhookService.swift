@@ -1,7 +1,7 @@
 package import HTTPServer
 package import Identity
+package import OutgoingHTTP
 internal import ServiceLifecycle
-package import Sockets
 package import Store
 internal import Wire
 
@@ -73,13 +73,14 @@ package struct WebhookSettings: Sendable {
     package var key: IssuerKey
     /// The configured issuer of the key; nil for that of the first key with a secret.
     package var issuer: String?
-    package var trust: ClientTrust
+    /// The path of a PEM file with certificates that are trusted besides the system's.
+    package var authority: String?
 
-    package init(urls: [String], key: IssuerKey, issuer: String? = nil, trust: ClientTrust = .system) {
+    package init(urls: [String], key: IssuerKey, issuer: String? = nil, authority: String? = nil) {
         self.urls = urls
         self.key = key
         self.issuer = issuer
-        self.trust = trust
+        self.authority = authority
     }
 
     /// The key that signs webhooks after the keys have been reloaded.

@@ -1,11 +1,11 @@
 package import Engine
 internal import HTTPServer
 package import Store
-internal import Wire
+package import Wire
 
 /// Writes webhooks for events: one per endpoint, with the same identifier and body.
 ///
-/// Webhooks contain the identifier of the HTTP request whose task makes them.
+/// Webhooks contain the identifier of the HTTP request whose task makes them, and its trace, otherwise that of the session or call.
 ///
 /// A webhook is stored in the transaction of the change that it reports, if any. `user` and `session` must be in the store: deleting them
 /// deletes the webhook.
@@ -19,11 +19,12 @@ package struct WebhookWriter: Sendable {
     /// - Parameter session: the room's session, if any.
     /// - Returns: an empty announcement for events without a webhook: transcripts, holds, recordings.
     package func announcement(
-        of event: RoomAuditEvent, session: SessionID? = nil, user: UserID? = nil, id: WebhookID = WebhookID()
+        of event: RoomAuditEvent, session: SessionID? = nil, user: UserID? = nil, trace: TraceContext? = nil, id: WebhookID = WebhookID()
     ) -> Announcement {
         guard !endpoints.isEmpty, let content = WebhookEvent.Content(event) else { return Announcement() }
         let webhooks = webhooks(
-            for: WebhookEvent(id: id, createdAt: WallTime(milliseconds: event.at), content: content), of: session, user: user)
+            for: WebhookEvent(id: id, createdAt: WallTime(milliseconds: event.at), content: content), of: session, user: user,
+            trace: trace)
         let key = Self.key(of: event.room.info)
         switch event.event {
         case .room(.started):
@@ -34,10 +35,12 @@ package struct WebhookWriter: Sendable {
         }
     }
 
-    package func announcement(of record: CallRecord, user: UserID? = nil, at now: WallTime, id: WebhookID = WebhookID()) -> Announcement {
+    package func announcement(
+        of record: CallRecord, user: UserID? = nil, trace: TraceContext? = nil, at now: WallTime, id: WebhookID = WebhookID()
+    ) -> Announcement {
         guard !endpoints.isEmpty else { return Announcement() }
         let event = WebhookEvent(id: id, createdAt: now, content: .call(WebhookCall(record)))
-        let webhooks = webhooks(for: event, of: nil, user: user)
+        let webhooks = webhooks(for: event, of: nil, user: user, trace: trace)
         let key = Self.key(of: record.call)
         if record.call.status.isOver {
             // The members leave before the call ends: a crash in between must not leave its end unannounced.
@@ -68,11 +71,11 @@ package struct WebhookWriter: Sendable {
     ///   - session: the ended session.
     ///   - request: the HTTP request that ended it. Passed on, because the store calls this outside of the request's task.
     package func webhooks(
-        forEndOf session: Session, at now: WallTime, id: WebhookID = WebhookID(), request: String? = nil
+        forEndOf session: Session, at now: WallTime, id: WebhookID = WebhookID(), request: RequestContext? = nil
     ) -> [OutgoingWebhook] {
         webhooks(
             for: WebhookEvent(id: id, createdAt: now, content: .sessionEnded(session)), of: session.id, user: session.userID,
-            request: request)
+            request: request, trace: session.trace)
     }
 
     /// - Parameter session: its summary status must be `ready`.
@@ -80,7 +83,7 @@ package struct WebhookWriter: Sendable {
         for summary: Summary, of session: Session, at now: WallTime, id: WebhookID = WebhookID()
     ) -> [OutgoingWebhook] {
         let event = WebhookEvent(id: id, createdAt: now, content: .summaryReady(session, summary.id))
-        return webhooks(for: event, of: session.id, user: session.userID)
+        return webhooks(for: event, of: session.id, user: session.userID, trace: session.trace)
     }
 
     /// Whether there are endpoints that receive webhooks.
@@ -89,7 +92,7 @@ package struct WebhookWriter: Sendable {
     /// Makes the webhooks that deliver a code to its user. They cannot be replayed, and are deleted when the code expires.
     ///
     /// - Parameter request: the HTTP request that asked for the code.
-    package func accountCodes(at now: WallTime, request: String? = RequestID.current) -> AccountCodeWebhooks {
+    package func accountCodes(at now: WallTime, request: RequestContext? = RequestContext.current) -> AccountCodeWebhooks {
         { user, code in
             let event = WebhookEvent(id: WebhookID(), createdAt: now, content: .accountCode(user, code))
             return webhooks(for: event, of: nil, user: user.id, request: request, lifetime: StoreLimits.codeLifetime)
@@ -102,18 +105,20 @@ package struct WebhookWriter: Sendable {
         let lifetime = Duration.milliseconds(push.expiresAt.milliseconds - now.milliseconds)
         guard lifetime > .zero else { return [] }
         return webhooks(
-            for: WebhookEvent(id: WebhookID(), createdAt: now, content: content), of: nil, user: push.user, lifetime: lifetime)
+            for: WebhookEvent(id: WebhookID(), createdAt: now, content: content), of: nil, user: push.user, trace: push.trace,
+            lifetime: lifetime)
     }
 
     private func webhooks(
-        for event: WebhookEvent, of session: SessionID?, user: UserID?, request: String? = RequestID.current, lifetime: Duration? = nil
+        for event: WebhookEvent, of session: SessionID?, user: UserID?, request: RequestContext? = RequestContext.current,
+        trace: TraceContext? = nil, lifetime: Duration? = nil
     ) -> [OutgoingWebhook] {
         guard !endpoints.isEmpty else { return [] }
         let body = String(decoding: event.body, as: UTF8.self)
         return endpoints.map { endpoint in
             OutgoingWebhook(
                 id: event.id, event: event.name, endpoint: endpoint, room: event.lane, body: body, userID: user, sessionID: session,
-                requestID: request, lifetime: lifetime)
+                requestID: request?.id, trace: request?.trace ?? trace, lifetime: lifetime)
         }
     }
 

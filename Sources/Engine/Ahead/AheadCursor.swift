@@ -149,7 +149,7 @@ struct AheadClock: Sendable, Hashable {
     }
 }
 
-/// Reports to a publisher how far it is ahead: at 45 s, when frames are dropped, and below 30 s again (PROTOCOL, "Playout").
+/// Reports to a publisher how far it is ahead: at 45 s, when frames are dropped, and below 30 s again (docs/protocol/events.md, "Playout").
 struct AheadBacklog: Sendable {
     private var state = BacklogState.low
     /// Frames dropped since the last report.

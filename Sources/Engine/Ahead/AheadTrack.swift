@@ -1,6 +1,7 @@
 package import Wire
 
-/// One `ahead` track on one shard (PROTOCOL, "Queues and pacing"): frames published faster than they play, released by the clock.
+/// One `ahead` track on one shard: frames published faster than they play, released by the clock (docs/protocol/media.md, "Queues and
+/// pacing").
 ///
 /// Each shard with subscribers has its own queue, fed without pacing by the publisher's shard. There the `reference`, a cursor that
 /// nothing delays, determines what is reported to the room. A subscriber's cursor waits while its socket has no room, and continues
@@ -244,7 +245,7 @@ extension AheadTrack {
     }
 }
 
-/// Moving a track whose publisher resumes on another shard (PROTOCOL, "Resuming").
+/// Moving a track whose publisher resumes on another shard (docs/protocol/resuming.md, "Resuming").
 extension AheadTrack {
     /// The state for the publisher's new shard; only subscribers remain here.
     package mutating func handOver() -> AheadTrack {

@@ -48,6 +48,8 @@ package struct AheadTracks: Sendable {
     package var count: Int { mutating get { indices.count } }
     package var hasFresh: Bool { mutating get { !fresh.isEmpty } }
 
+    package var openIndices: [Int] { Array(indices.values) }
+
     package func index(of alias: TrackAlias, by publisher: ParticipantHandle) -> Int? {
         indices[Key(publisher: publisher, alias: alias)]
     }

@@ -27,8 +27,8 @@ extension CallStateMachine {
     /// The sender of a request.
     package enum Requester: Sendable, Hashable {
         case device(DeviceID, id: UInt64?)
-        /// By HTTP, with the user's token. `ticket` identifies the request to the shell.
-        case web(Identity, ticket: UInt64)
+        /// By HTTP, with the user's token. `number` identifies the request to the shell.
+        case web(Identity, number: UInt64)
     }
 
     /// Effects, to be performed in this order.

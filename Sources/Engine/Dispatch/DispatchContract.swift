@@ -9,6 +9,8 @@ extension DispatchStateMachine {
         case disconnected(DeviceID)
         /// An agent of that assistant is in the room, is in it without a connection, or has left it for good.
         case agent(String, in: String, AgentPresence)
+        /// The first user has come to a room, or the last one has left it.
+        case attended(String, Bool)
         case roomEnded(String)
         /// The room's token could not be issued.
         case admissionFailed(JobID, reason: String)
@@ -47,6 +49,8 @@ extension DispatchStateMachine {
         case giveUp(Identity, in: String)
         /// Remove an agent from the room.
         case remove(Identity, from: String)
+        /// Tell the room of a job that its assistant cannot come yet, or that it does not come any more.
+        case waiting(JobInfo, AgentWaitReason)
         /// The job's status or attempt has changed.
         case changed(JobInfo)
         /// An ended job is not kept any longer.
@@ -82,13 +86,17 @@ package struct JobRequest: Sendable, Hashable {
     package var metadata: String
     package var reason: JobReason
     package var call: CallID?
+    package var trace: TraceContext?
 
-    package init(room: String, assistant: String, metadata: String = "", reason: JobReason, call: CallID? = nil) {
+    package init(
+        room: String, assistant: String, metadata: String = "", reason: JobReason, call: CallID? = nil, trace: TraceContext? = nil
+    ) {
         self.room = room
         self.assistant = assistant
         self.metadata = metadata
         self.reason = reason
         self.call = call
+        self.trace = trace
     }
 
     /// - Throws: `RequestError` for a name or metadata of the wrong length.

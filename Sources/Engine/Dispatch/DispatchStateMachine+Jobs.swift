@@ -17,7 +17,7 @@ extension DispatchStateMachine {
         count(info.status, 1)
     }
 
-    /// Begins a round: the job waits until a worker takes it, for as long as `kind` says.
+    /// Begins a round: the job waits until a worker takes it, for as long as `kind` says, and as long as a user is in its room.
     mutating func seekWorker(
         for id: JobID, within kind: JobTimer, avoiding worker: DeviceID? = nil, at now: Instant, into effects: inout [Effect]
     ) {
@@ -29,11 +29,22 @@ extension DispatchStateMachine {
         assign(assistant, at: now, into: &effects)
     }
 
-    private mutating func beginRound(of id: JobID, within kind: JobTimer, avoiding worker: DeviceID?, at now: Instant) {
+    /// The last user has left the room of a job that waits: it waits as if it were new.
+    mutating func limitWait(of id: JobID, at now: Instant, into effects: inout [Effect]) {
+        guard let job = jobs[id], job.info.status == .pending || job.hasOffer else { return }
+        beginRound(of: id, within: .pending, at: now)
+        assign(job.info.assistant, at: now, into: &effects)
+    }
+
+    /// Whether a job may wait for a worker without a deadline. A call does not wait: its caller learns after a while that the assistant does not answer.
+    func isAttended(_ job: Job) -> Bool { job.info.call == nil && rooms[job.info.room]?.isAttended == true }
+
+    private mutating func beginRound(of id: JobID, within kind: JobTimer, avoiding worker: DeviceID? = nil, at now: Instant) {
         jobs[id]?.round += 1
         jobs[id]?.refusals = worker.map { [$0] } ?? []
         jobs[id]?.isRetrying = false
-        jobs[id]?.roundEndsAt = now + kind.span
+        let end = now + span(of: kind)
+        jobs[id]?.roundEndsAt = end
         arm(kind, id, at: now)
     }
 
@@ -46,7 +57,10 @@ extension DispatchStateMachine {
     private mutating func offer(_ id: JobID, at now: Instant, into effects: inout [Effect]) {
         // An earlier offer of this pass may have ended the wait of this job.
         guard let job = jobs[id], waiting[job.info.assistant]?.contains(id) == true else { return }
-        guard let device = chooseWorker(for: job) else { return retryLater(job, at: now) }
+        guard let device = chooseWorker(for: job) else {
+            reportWait(of: job, into: &effects)
+            return retryLater(job, at: now)
+        }
         if job.info.status == .running {
             // Its agent is away: the room loses it now, so that the next one does not replace it silently.
             release(job, "its agent lost the connection", into: &effects)
@@ -78,6 +92,14 @@ extension DispatchStateMachine {
         return nil
     }
 
+    /// Tells the room of a job why it waits, each reason once.
+    private mutating func reportWait(of job: Job, into effects: inout [Effect]) {
+        let reason = workersOf[job.info.assistant] == nil ? AgentWaitReason.noWorker : .busy
+        guard job.info.status == .pending, job.waitReason != reason else { return }
+        jobs[job.id]?.waitReason = reason
+        effects.append(.waiting(job.info, reason))
+    }
+
     /// All workers refused the job or are busy. Those that refused it are asked again after a pause.
     private mutating func retryLater(_ job: Job, at now: Instant) {
         guard job.info.status == .pending, !job.refusals.isEmpty, !job.isRetrying else { return }
@@ -94,7 +116,9 @@ extension DispatchStateMachine {
         if outcome != .withdrawn { jobs[id]?.refusals.append(worker) }
         jobs[id]?.worker = nil
         setStatus(of: id, .pending, into: &effects)
-        guard now < job.roundEndsAt, !isDraining else { return failForLackOfWorkers(id, at: now, into: &effects) }
+        guard now < job.roundEndsAt || isAttended(job), !isDraining else {
+            return failForLackOfWorkers(id, at: now, into: &effects)
+        }
         enqueue(id, job.info.assistant, first: true)
         assign(job.info.assistant, at: now, into: &effects)
     }
@@ -106,6 +130,13 @@ extension DispatchStateMachine {
             ? "the gateway is about to stop"
             : isKnown ? "no worker of the assistant took the job in time" : "no worker of the assistant is connected"
         end(id, .failed, reason, at: now, into: &effects)
+        noteMissed(id)
+    }
+
+    /// A job has ended although the assistant is still wanted. If the room had no user, the next one needs a new job.
+    private mutating func noteMissed(_ id: JobID) {
+        guard let job = jobs[id], job.info.call == nil, !isDraining else { return }
+        jobs[id]?.isMissed = rooms[job.info.room]?.isAttended != true
     }
 
     /// An accepted or running job has lost its worker or its agent: another worker is sought at once.
@@ -149,8 +180,10 @@ extension DispatchStateMachine {
         release(job, tellingWorker ? reason ?? "it has ended" : nil, into: &effects)
         dequeue(id, job.info.assistant)
         jobs[id]?.worker = nil
-        jobs[id]?.info.error = reason
+        jobs[id]?.info.error = status == .succeeded ? nil : reason
         setStatus(of: id, status, into: &effects)
+        if status == .succeeded { noteMissed(id) }
+        if job.waitReason != nil { effects.append(.waiting(job.info, .ended)) }
         let isPresent = rooms[job.info.room]?.isAway(job.info.assistant) != nil
         if removingAgent, isPresent { effects.append(.remove(job.info.identity, from: job.info.room)) }
         arm(.over, id, at: now)

@@ -22,7 +22,8 @@ extension DispatchStateMachine {
             // A worker that is connected is alive: its agent has a moment to resume.
             if job.worker == nil { replaceAgent(of: id, at: now, into: &effects) } else { arm(.away, id, at: now) }
         case .left(let reason):
-            guard job.info.status == .running else { return }
+            // A room does not wait for an assistant that has not left it.
+            guard job.info.status == .running else { return repeatWait(of: job, into: &effects) }
             dequeue(id, assistant)
             if !reason.isIntended {
                 lose(id, "its agent was lost (\(reason.rawValue))", at: now, into: &effects)
@@ -56,6 +57,8 @@ extension DispatchStateMachine {
         guard let job = jobs[id] else { return }
         dequeue(id, job.info.assistant)
         jobs[id]?.joinedAt = now
+        // The room sees that the assistant has joined.
+        jobs[id]?.waitReason = nil
         setStatus(of: id, .running, into: &effects)
     }
 
@@ -66,11 +69,47 @@ extension DispatchStateMachine {
         assign(job.info.assistant, at: now, into: &effects)
     }
 
-    mutating func endRoom(_ room: String, at now: Instant, into effects: inout [Effect]) {
-        rooms[room]?.removeAgents()
-        for id in rooms[room]?.jobs ?? [] {
-            end(id, .cancelled, "the room has ended", tellingWorker: true, at: now, into: &effects)
+    /// A user has come to a room without one, or the last one has left.
+    mutating func note(_ room: String, isAttended: Bool, at now: Instant, into effects: inout [Effect]) {
+        let ids = rooms[room]?.jobs ?? []
+        guard isAttended else {
+            rooms[room]?.isAttended = false
+            for id in ids { limitWait(of: id, at: now, into: &effects) }
+            return removeRoomIfIdle(room)
         }
+        rooms[room, default: DispatchRoom()].isAttended = true
+        for id in ids {
+            // The room may have opened since it could be told.
+            if let job = jobs[id] { repeatWait(of: job, into: &effects) }
+            repeatIfMissed(id, at: now, into: &effects)
+        }
+    }
+
+    private func repeatWait(of job: Job, into effects: inout [Effect]) {
+        guard !job.isOver, let reason = job.waitReason else { return }
+        effects.append(.waiting(job.info, reason))
+    }
+
+    /// Creates a job again that has ended because no user was there.
+    private mutating func repeatIfMissed(_ id: JobID, at now: Instant, into effects: inout [Effect]) {
+        guard let job = jobs[id], job.isMissed else { return }
+        jobs[id]?.isMissed = false
+        guard !isDraining, activeJob(of: job.info.assistant, in: job.info.room) == nil else { return }
+        let request = JobRequest(
+            room: job.info.room, assistant: job.info.assistant, metadata: job.info.metadata, reason: job.info.reason,
+            trace: TraceContext(traceparent: job.info.traceparent))
+        // Over the limits of jobs, there is no requester to inform.
+        _ = try? begin(request, at: now, into: &effects)
+    }
+
+    mutating func endRoom(_ room: String, at now: Instant, into effects: inout [Effect]) {
+        for id in rooms[room]?.jobs ?? [] {
+            // An assistant that was there until the end has done its job.
+            let isDone = jobs[id]?.info.status == .running && !isDraining
+            end(id, isDone ? .succeeded : .cancelled, "the room has ended", tellingWorker: true, at: now, into: &effects)
+            jobs[id]?.isMissed = false
+        }
+        rooms[room]?.removeEverybody()
         removeRoomIfIdle(room)
     }
 

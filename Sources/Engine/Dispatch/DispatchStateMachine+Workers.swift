@@ -141,15 +141,20 @@ extension DispatchStateMachine {
     private mutating func adopt(_ claim: JobInfo, by device: DeviceID, at now: Instant, into effects: inout [Effect]) -> Bool {
         let request = JobRequest(room: claim.room, assistant: claim.assistant, metadata: claim.metadata, reason: claim.reason)
         guard (try? request.check()) != nil, 1...64 ~= claim.id.text.utf8.count, !isDraining else { return false }
+        var waitReason: AgentWaitReason?
         if let id = activeJob(of: claim.assistant, in: claim.room), let job = jobs[id] {
             // A job that was created since the restart is the same one, unless another worker has it.
             guard !job.isTaken || job.worker == nil else { return false }
+            waitReason = job.waitReason
+            jobs[id]?.waitReason = nil
             end(id, .cancelled, "continued as \(claim.id)", tellingWorker: true, at: now, into: &effects)
         }
         var info = JobInfo(
-            id: claim.id, room: claim.room, assistant: claim.assistant, metadata: claim.metadata, reason: claim.reason, call: claim.call)
+            id: claim.id, room: claim.room, assistant: claim.assistant, metadata: claim.metadata, reason: claim.reason, call: claim.call,
+            traceparent: TraceContext(traceparent: claim.traceparent)?.traceparent)
         info.attempt = max(1, min(claim.attempt, Int(UInt32.max)))
         guard (try? insert(info, at: now)) != nil else { return false }
+        jobs[info.id]?.waitReason = waitReason
         attach(info.id, to: device, at: now, into: &effects)
         return true
     }
@@ -187,6 +192,8 @@ extension DispatchStateMachine {
             case .pending, .succeeded, .failed, .cancelled: break
             }
         }
+        // It may have been the last one: rooms whose jobs wait learn that.
+        assign(worker.assistant, at: now, into: &effects)
     }
 
     // MARK: Replies

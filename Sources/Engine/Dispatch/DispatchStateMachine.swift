@@ -15,7 +15,7 @@ package import Wire
 /// - Every request with an `id` gets exactly one answer.
 /// - An assistant has at most one active job per room, and a job is offered to or held by one worker at most.
 /// - Nothing is offered to a worker that is full, draining or did not answer its last offer.
-/// - An active job always has a worker, an agent in the room, or a deadline.
+/// - An active job always has a worker, an agent or a user in the room, or a deadline.
 package struct DispatchStateMachine: Sendable {
     struct Timer: Sendable {
         var at: Instant
@@ -37,9 +37,13 @@ package struct DispatchStateMachine: Sendable {
     var timers: [Deque<Timer>] = Array(repeating: [], count: JobTimer.allCases.count)
     package internal(set) var sizes = DispatchSizes()
     var isDraining = false
+    private let patience: Int
 
-    /// - Parameter seed: determines identifiers and choices; must differ between runs of the process.
-    package init(seed: UInt64) {
+    /// - Parameters:
+    ///   - seed: determines identifiers and choices; must differ between runs of the process.
+    ///   - patience: factor of the times that workers and agents have, for tests on loaded machines.
+    package init(seed: UInt64, patience: Int = 1) {
+        self.patience = patience
         identifiers = IdentifierGenerator(seed: seed)
         random = SplitMix64(seed: ~seed)
     }
@@ -66,6 +70,7 @@ package struct DispatchStateMachine: Sendable {
             answer(request, assistant, requester, at: now, into: &effects)
         case .disconnected(let device): disconnect(device, at: now, into: &effects)
         case .agent(let assistant, let room, let presence): note(assistant, in: room, presence, at: now, into: &effects)
+        case .attended(let room, let isAttended): note(room, isAttended: isAttended, at: now, into: &effects)
         case .roomEnded(let room): endRoom(room, at: now, into: &effects)
         case .admissionFailed(let id, let reason): end(id, .failed, reason, tellingWorker: true, at: now, into: &effects)
         case .draining: drain(at: now, into: &effects)
@@ -83,9 +88,17 @@ package struct DispatchStateMachine: Sendable {
         try request.check()
         if let id = activeJob(of: request.assistant, in: request.room), let job = jobs[id] { return (job.info, false) }
         guard !isDraining else { throw RequestError(.unsupported, "this gateway is about to stop; use another one", retryable: true) }
+        let info = try begin(request, at: now, into: &effects)
+        dropSettledTimers()
+        return (jobs[info.id]?.info ?? info, true)
+    }
+
+    /// - Throws: `RequestError` if there are too many jobs.
+    @discardableResult
+    mutating func begin(_ request: JobRequest, at now: Instant, into effects: inout [Effect]) throws(RequestError) -> JobInfo {
         let info = JobInfo(
             id: identifiers.job(), room: request.room, assistant: request.assistant, metadata: request.metadata, reason: request.reason,
-            call: request.call)
+            call: request.call, traceparent: request.trace?.traceparent)
         try insert(info, at: now)
         effects.append(.changed(info))
         if rooms[request.room]?.isAway(request.assistant) == false {
@@ -94,8 +107,7 @@ package struct DispatchStateMachine: Sendable {
         } else {
             seekWorker(for: info.id, within: .pending, at: now, into: &effects)
         }
-        dropSettledTimers()
-        return (jobs[info.id]?.info ?? info, true)
+        return info
     }
 
     /// Ends a job and removes its agent.
@@ -119,7 +131,14 @@ package struct DispatchStateMachine: Sendable {
 extension DispatchStateMachine {
     mutating func arm(_ kind: JobTimer, _ id: JobID, at now: Instant) {
         guard let job = jobs[id] else { return }
-        timers[kind.rawValue].append(Timer(at: now + kind.span, job: id, stamp: kind.isOfRound ? job.round : job.stamp))
+        timers[kind.rawValue].append(Timer(at: now + span(of: kind), job: id, stamp: kind.isOfRound ? job.round : job.stamp))
+    }
+
+    func span(of kind: JobTimer) -> Duration {
+        switch kind {
+        case .offer, .pending, .lost, .join, .away: kind.span * patience
+        case .retry, .over: kind.span
+        }
     }
 
     mutating func processDeadlines(at now: Instant, into effects: inout [Effect]) {
@@ -138,7 +157,7 @@ extension DispatchStateMachine {
             if let worker = job.worker { workers[worker]?.isResponsive = false }
             withdrawOffer(of: id, .expired, at: now, into: &effects)
         case .pending, .lost:
-            if job.info.status == .pending { failForLackOfWorkers(id, at: now, into: &effects) }
+            if job.info.status == .pending, !isAttended(job) { failForLackOfWorkers(id, at: now, into: &effects) }
         case .retry:
             jobs[id]?.isRetrying = false
             jobs[id]?.refusals = []

@@ -17,6 +17,10 @@ struct Job: Sendable {
     var roundEndsAt: Instant
     /// Changes with each round; invalidates the timer of earlier ones.
     var round: UInt64 = 0
+    /// The reason that its room was given while it waits for a worker.
+    var waitReason: AgentWaitReason?
+    /// It ended while no user was in its room: when one comes, it is created again.
+    var isMissed = false
     /// Changes with each status and with the agent's presence; invalidates earlier timers.
     var stamp: UInt64 = 0
 
@@ -48,13 +52,15 @@ struct Worker: Sendable {
     }
 }
 
-/// The jobs of one room and the assistants in it. An assistant has at most one active job per room.
+/// The jobs of one room, and who is in it. An assistant has at most one active job per room.
 struct DispatchRoom: Sendable {
+    /// Whether a user is in the room.
+    var isAttended = false
     /// In order of creation, recently ended ones included.
     var jobs: [JobID] = []
     private(set) var agents: [(assistant: String, isAway: Bool)] = []
 
-    var isIdle: Bool { jobs.isEmpty && agents.isEmpty }
+    var isIdle: Bool { jobs.isEmpty && agents.isEmpty && !isAttended }
 
     /// Nil if the agent is not in the room.
     func isAway(_ assistant: String) -> Bool? { agents.first { $0.assistant == assistant }?.isAway }
@@ -64,8 +70,9 @@ struct DispatchRoom: Sendable {
         if let isAway { agents.append((assistant, isAway)) }
     }
 
-    mutating func removeAgents() {
+    mutating func removeEverybody() {
         agents = []
+        isAttended = false
     }
 }
 

@@ -3,9 +3,9 @@ package import Wire
 
 /// Messages queued for one connection, in three lanes: replayed events, then control messages, then frames.
 ///
-/// Replayed events describe the past on join and on resume. They are drained at the connection's pace and are not a sign of a slow consumer;
-/// control messages queue behind them and are. Neither is ever dropped. Frames are dropped when they are too old (PROTOCOL, "Queues and
-/// pacing", mode `live`).
+/// Replayed events describe the past on join and on resume. They are drained at the connection's pace and are not a sign of a slow
+/// consumer; control messages queue behind them and are. Neither is ever dropped. Frames are dropped when they are too old
+/// (docs/protocol/media.md, "Queues and pacing", mode `live`).
 ///
 /// Empty nearly always: frames that nothing delays are sent at once and never queued. Noncopyable, so that checking for emptiness
 /// costs nothing.
@@ -141,7 +141,7 @@ package struct Outbox: ~Copyable, Sendable {
 
 /// Why a frame was dropped. Counted per shard and exported in `/metrics`.
 package enum DropReason: Int, CaseIterable, Sendable {
-    /// Not a frame at all (PROTOCOL, "Validation").
+    /// Not a frame at all (docs/protocol/media.md, "Validation").
     case malformed
     /// The alias names no track of the sender.
     case notPublished

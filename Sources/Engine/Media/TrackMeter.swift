@@ -92,11 +92,4 @@ package struct TrackMeasurement: Sendable, Hashable {
     package var activeMilliseconds: Int
     /// The loudest frame, 0…127 in -dBov; 127 if there was none.
     package var loudestLevel: Int
-
-    package init(track: TrackSID, windowMilliseconds: Int, activeMilliseconds: Int, loudestLevel: Int) {
-        self.track = track
-        self.windowMilliseconds = windowMilliseconds
-        self.activeMilliseconds = activeMilliseconds
-        self.loudestLevel = loudestLevel
-    }
 }

@@ -1,11 +1,11 @@
-package import Wire
+internal import Wire
 
 /// Active speakers, by LiveKit's algorithm (livekit-server `audio/audiolevel.go` and `room.go`).
 ///
 /// A window counts if at least 40 % of it was loud enough. Its level is that of the loudest frame, weighted by the active share and
 /// smoothed over two windows; a window that does not count ends the speaking at once. A participant has the level of its loudest
 /// track. Levels are quantised to eighths, which limits the number of events.
-package struct ActiveSpeakers: Sendable {
+struct ActiveSpeakers: Sendable {
     private struct Voice {
         var participant: Identity
         /// Smoothed, linear, 0…1.
@@ -17,30 +17,28 @@ package struct ActiveSpeakers: Sendable {
     /// The speakers as last reported.
     private var reported = Roster<Identity, Speaker>()
 
-    package init() {}
-
     /// The speakers as last reported.
-    package var active: [Speaker] { reported.values }
+    var active: [Speaker] { reported.values }
 
     /// When a level becomes stale, if there is one.
-    package var deadline: Instant? {
+    var deadline: Instant? {
         voices.values.lazy.filter { $0.level > 0 }.map { $0.measuredAt + Self.staleAfter }.min()
     }
 
-    package mutating func add(_ track: TrackSID, of participant: Identity, at now: Instant) {
+    mutating func add(_ track: TrackSID, of participant: Identity, at now: Instant) {
         voices.append(Voice(participant: participant, measuredAt: now), for: track)
     }
 
-    package mutating func remove(_ track: TrackSID) {
+    mutating func remove(_ track: TrackSID) {
         voices.remove(track)
     }
 
     /// Resets the level of a track that was muted or held.
-    package mutating func resetLevel(of track: TrackSID) {
+    mutating func resetLevel(of track: TrackSID) {
         if let index = voices.index(of: track) { voices[at: index].level = 0 }
     }
 
-    package mutating func update(with measurement: TrackMeasurement, at now: Instant) {
+    mutating func update(with measurement: TrackMeasurement, at now: Instant) {
         guard let index = voices.index(of: measurement.track) else { return }
         voices[at: index].measuredAt = now
         let old = voices[at: index].level
@@ -48,7 +46,7 @@ package struct ActiveSpeakers: Sendable {
     }
 
     /// Changes to report: active speakers loudest first, then those who stopped. Each change is returned once.
-    package mutating func changes(at now: Instant) -> [Speaker] {
+    mutating func changes(at now: Instant) -> [Speaker] {
         for index in 0..<voices.count where voices[at: index].measuredAt + Self.staleAfter <= now { voices[at: index].level = 0 }
         // Usually nothing has changed.
         if isUnchanged { return [] }
@@ -112,7 +110,7 @@ package struct ActiveSpeakers: Sendable {
     }
 
     /// Up to the next eighth, at most 1.
-    package static func quantised(_ level: Double) -> Double {
+    static func quantised(_ level: Double) -> Double {
         min(1, (level * 8).rounded(.up) / 8)
     }
 
@@ -120,7 +118,7 @@ package struct ActiveSpeakers: Sendable {
     ///
     /// LiveKit adds 20·log₁₀(share) in decibels, which is a factor on the linear scale. That avoids the logarithm, whose last
     /// digits differ between C libraries.
-    package static func level(of measurement: TrackMeasurement) -> Double? {
+    static func level(of measurement: TrackMeasurement) -> Double? {
         guard measurement.windowMilliseconds > 0 else { return nil }
         let share = min(1, Double(measurement.activeMilliseconds) / Double(measurement.windowMilliseconds))
         guard share * 100 >= Double(Limits.speakerActivePercent), (0...127).contains(measurement.loudestLevel) else { return nil }
@@ -128,7 +126,7 @@ package struct ActiveSpeakers: Sendable {
     }
 
     /// 10^(-level/20) for each level in -dBov.
-    package static let linear: [Double] = {
+    static let linear: [Double] = {
         var levels = [1.0]
         for _ in 1...127 { levels.append(levels[levels.count - 1] * 0.891_250_938_133_745_5) }
         return levels
@@ -137,14 +135,14 @@ package struct ActiveSpeakers: Sendable {
     private static let activeLevel = linear[Limits.speakerActiveLevel]
     private static let smoothing = 2 / (Double(Limits.speakerSmoothIntervals) + 1)
     /// Two windows without a measurement.
-    package static let staleAfter = Limits.speakerInterval * 2
+    static let staleAfter = Limits.speakerInterval * 2
 }
 
 /// The talkspurt state of a track: every reported start has exactly one stop.
 ///
 /// Meter reports and decisions of the room (mute, hold, leave) may cross. The first one to end a talkspurt wins; later ones have no
 /// effect.
-package struct Talkspurt: Sendable {
+struct Talkspurt: Sendable {
     private enum State {
         case quiet
         case talking(from: MediaTime, since: Instant)
@@ -152,29 +150,27 @@ package struct Talkspurt: Sendable {
 
     private var state = State.quiet
 
-    package init() {}
-
     /// Start of the current talkspurt, nil if there is none.
-    package var start: MediaTime? {
+    var start: MediaTime? {
         if case .talking(let start, _) = state { start } else { nil }
     }
 
     /// - Returns: whether a talkspurt started.
-    package mutating func begin(at start: MediaTime, now: Instant) -> Bool {
+    mutating func begin(at start: MediaTime, now: Instant) -> Bool {
         guard case .quiet = state else { return false }
         state = .talking(from: start, since: now)
         return true
     }
 
     /// - Returns: the end to report, never before the start; nil if no talkspurt was active.
-    package mutating func end(at end: MediaTime) -> MediaTime? {
+    mutating func end(at end: MediaTime) -> MediaTime? {
         guard case .talking(let start, _) = state else { return nil }
         state = .quiet
         return end.distance(from: start) < 0 ? start : end
     }
 
     /// Ends it without a frame's timestamp, by the time that has passed.
-    package mutating func cutOff(now: Instant) -> MediaTime? {
+    mutating func cutOff(now: Instant) -> MediaTime? {
         guard case .talking(let start, let since) = state else { return nil }
         state = .quiet
         return start.advanced(by: Int((now - since).inMilliseconds) * MediaTime.ticksPerMillisecond)

@@ -43,14 +43,12 @@ package struct IdentifierGenerator: Sendable {
 /// Allocates track aliases, 1…65535.
 ///
 /// Counts up instead of reusing the lowest free alias: a late frame or subscriber must not meet a new track under an old alias.
-package struct TrackAliasAllocator: Sendable {
+struct TrackAliasAllocator: Sendable {
     private var last: UInt16 = 0
     private var taken: Set<TrackAlias> = []
 
-    package init() {}
-
     /// - Returns: the next free alias, or nil if all 65,535 are in use.
-    package mutating func allocate() -> TrackAlias? {
+    mutating func allocate() -> TrackAlias? {
         guard taken.count < Int(UInt16.max) else { return nil }
         repeat {
             last = last == .max ? 1 : last + 1
@@ -59,7 +57,7 @@ package struct TrackAliasAllocator: Sendable {
         return TrackAlias(last)
     }
 
-    package mutating func release(_ alias: TrackAlias) {
+    mutating func release(_ alias: TrackAlias) {
         taken.remove(alias)
         // Empty rooms release their memory.
         if taken.isEmpty { taken = [] }

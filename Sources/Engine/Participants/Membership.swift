@@ -1,4 +1,4 @@
-package import Wire
+internal import Wire
 
 /// A participant of a room.
 struct Participant: Sendable {
@@ -197,6 +197,8 @@ struct Membership: Sendable {
 
     func isTimeoutOver(at now: Instant) -> Bool { emptyRoomTimeout.isOver(at: now) }
 
+    mutating func extendEmptyTimeout(by pause: Duration, at now: Instant) { emptyRoomTimeout.extend(by: pause, at: now) }
+
     // MARK: Recipients
 
     func handles(except one: ParticipantHandle) -> [ParticipantHandle] {
@@ -227,16 +229,13 @@ struct Membership: Sendable {
 }
 
 /// The time in which a participant with a lost connection may resume.
-package struct ReconnectWindow: Sendable, Hashable {
+struct ReconnectWindow: Sendable, Hashable {
+    /// When the connection was lost.
+    let since: Instant
     /// When the participant is removed.
-    package let until: Instant
+    var until: Instant
     /// Reason to report if it does not resume.
-    package let reason: DisconnectReason
-
-    package init(until: Instant, reason: DisconnectReason) {
-        self.until = until
-        self.reason = reason
-    }
+    let reason: DisconnectReason
 }
 
 /// Identifies a participant's connection to the shell: the shard that serves it, and its slot there.

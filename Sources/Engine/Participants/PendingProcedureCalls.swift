@@ -1,66 +1,61 @@
-package import Wire
+internal import Wire
 
 /// The remote procedure calls of a room that await an answer, oldest first.
-package struct PendingProcedureCalls: Sendable {
-    package struct Call: Sendable, Hashable {
-        package var id: String
-        package var caller: ParticipantHandle
+struct PendingProcedureCalls: Sendable {
+    struct Call: Sendable, Hashable {
+        var id: String
+        var caller: ParticipantHandle
         /// The caller's request id; nil if it expects no answer.
-        package var request: UInt64?
-        package var callee: ParticipantHandle
-        package var deadline: Instant
-
-        package init(id: String, caller: ParticipantHandle, request: UInt64?, callee: ParticipantHandle, deadline: Instant) {
-            self.id = id
-            self.caller = caller
-            self.request = request
-            self.callee = callee
-            self.deadline = deadline
-        }
+        var request: UInt64?
+        var callee: ParticipantHandle
+        var deadline: Instant
     }
 
     private var pending: [Call] = []
 
-    package init() {}
-
     /// The earliest deadline. Linear in the pending calls.
-    package var deadline: Instant? { pending.lazy.map(\.deadline).min() }
+    var deadline: Instant? { pending.lazy.map(\.deadline).min() }
 
-    package func count(from caller: ParticipantHandle) -> Int {
+    func count(from caller: ParticipantHandle) -> Int {
         pending.count { $0.caller == caller }
     }
 
-    package mutating func begin(_ call: Call) {
+    mutating func begin(_ call: Call) {
         pending.append(call)
     }
 
     /// Whether the call awaits an answer of this callee.
-    package func isPending(_ id: String, at callee: ParticipantHandle) -> Bool {
+    func isPending(_ id: String, at callee: ParticipantHandle) -> Bool {
         pending.contains { $0.id == id && $0.callee == callee }
     }
 
     /// Removes and returns the call, if it awaits an answer of this callee.
-    package mutating func finish(_ id: String, by callee: ParticipantHandle) -> Call? {
+    mutating func finish(_ id: String, by callee: ParticipantHandle) -> Call? {
         pending.firstIndex { $0.id == id && $0.callee == callee }.map { pending.remove(at: $0) }
     }
 
+    /// The answers that arrived in a pause are still unread.
+    mutating func extend(by pause: Duration) {
+        for index in pending.indices { pending[index].deadline = pending[index].deadline + pause }
+    }
+
     /// Removes and returns the calls that have timed out.
-    package mutating func expire(at now: Instant) -> [Call] {
+    mutating func expire(at now: Instant) -> [Call] {
         removeAll { $0.deadline <= now }
     }
 
     /// Removes all calls of a participant that left, and returns those whose callers still wait.
-    package mutating func abandon(_ leaver: ParticipantHandle) -> [Call] {
+    mutating func abandon(_ leaver: ParticipantHandle) -> [Call] {
         removeAll { $0.caller == leaver || $0.callee == leaver }.filter { $0.caller != leaver }
     }
 
     /// Drops the request ids of a lost connection: on the next one they may mean something else.
-    package mutating func forgetRequests(of caller: ParticipantHandle) {
+    mutating func forgetRequests(of caller: ParticipantHandle) {
         for index in pending.indices where pending[index].caller == caller { pending[index].request = nil }
     }
 
     /// Replaces the handle of a participant that resumed.
-    package mutating func rename(_ old: ParticipantHandle, to new: ParticipantHandle) {
+    mutating func rename(_ old: ParticipantHandle, to new: ParticipantHandle) {
         for index in pending.indices {
             if pending[index].caller == old { pending[index].caller = new }
             if pending[index].callee == old { pending[index].callee = new }

@@ -2,34 +2,32 @@
 ///
 /// Iteration must not depend on hashing, which differs between processes. Lookup and append take constant time: up to eight keys
 /// are scanned, more are found through a dictionary. Removal is linear. An empty roster holds no memory.
-package struct Roster<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+struct Roster<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// In insertion order, parallel to `values`.
-    package private(set) var keys: [Key] = []
-    package private(set) var values: [Value] = []
+    private(set) var keys: [Key] = []
+    private(set) var values: [Value] = []
     /// Empty while the keys are few.
     private var indices: [Key: Int] = [:]
 
-    package init() {}
-
     private static var fewMax: Int { 8 }
 
-    package var count: Int { keys.count }
-    package var isEmpty: Bool { keys.isEmpty }
+    var count: Int { keys.count }
+    var isEmpty: Bool { keys.isEmpty }
 
-    package func contains(_ key: Key) -> Bool { index(of: key) != nil }
+    func contains(_ key: Key) -> Bool { index(of: key) != nil }
 
-    package func index(of key: Key) -> Int? { keys.count > Self.fewMax ? indices[key] : keys.firstIndex(of: key) }
+    func index(of key: Key) -> Int? { keys.count > Self.fewMax ? indices[key] : keys.firstIndex(of: key) }
 
-    package subscript(_ key: Key) -> Value? { index(of: key).map { values[$0] } }
+    subscript(_ key: Key) -> Value? { index(of: key).map { values[$0] } }
 
     /// The value at an index, modified in place. Indices are valid until the next removal.
-    package subscript(at index: Int) -> Value {
+    subscript(at index: Int) -> Value {
         // An array copies the value it yields, a span borrows it.
         @inline(__always) _read { yield values.span[index] }
         _modify { yield &values[index] }
     }
 
-    package mutating func append(_ value: Value, for key: Key) {
+    mutating func append(_ value: Value, for key: Key) {
         precondition(!contains(key), "the key is taken; remove the old value first")
         keys.append(key)
         values.append(value)
@@ -37,7 +35,7 @@ package struct Roster<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// Replaces the key of a value, which keeps its index.
-    package mutating func rename(_ old: Key, to new: Key) {
+    mutating func rename(_ old: Key, to new: Key) {
         precondition(!contains(new), "the key is taken; remove its value first")
         guard let index = index(of: old) else { return }
         indices[old] = nil
@@ -46,7 +44,7 @@ package struct Roster<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     @discardableResult
-    package mutating func remove(_ key: Key) -> Value? {
+    mutating func remove(_ key: Key) -> Value? {
         guard let index = index(of: key) else { return nil }
         if keys.count == 1 {
             defer { removeAll() }
@@ -59,7 +57,7 @@ package struct Roster<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return value
     }
 
-    package mutating func removeAll() {
+    mutating func removeAll() {
         self = Roster()
     }
 

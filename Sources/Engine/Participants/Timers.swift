@@ -4,52 +4,84 @@ package import Wire
 ///
 /// A deadline that moves back is not removed: waking up early costs one scan, keeping all deadlines sorted would cost on every
 /// event.
-package struct EarliestDeadline: Sendable {
-    package private(set) var instant: Instant?
+struct EarliestDeadline: Sendable {
+    private(set) var instant: Instant?
 
-    package init() {}
-
-    package mutating func include(_ deadline: Instant) {
+    mutating func include(_ deadline: Instant) {
         instant = instant.map { min($0, deadline) } ?? deadline
     }
 
-    package mutating func include(_ deadline: Instant?) {
+    mutating func include(_ deadline: Instant?) {
         if let deadline { include(deadline) }
     }
 
-    package mutating func clear() {
+    mutating func clear() {
         instant = nil
+    }
+}
+
+/// Notices pauses of the process by a timer that fires late: a stopped process, a paused virtual machine, no processor time.
+///
+/// Peers kept running during the pause: their messages are still unread, and they got no probes. Their silence counts from its end.
+package struct PauseDetector: Sendable {
+    private var endedAt: Instant?
+
+    package init() {}
+
+    /// - Returns: the length of the pause that has just ended; nil if there was none.
+    package mutating func timerFired(at now: Instant, dueAt due: Instant) -> Duration? {
+        guard now - due >= Limits.pauseMin else { return nil }
+        endedAt = now
+        return now - due
+    }
+
+    /// How long a peer has been silent, that is for how long this process could have received something from it.
+    package func silence(since receivedAt: Instant, at now: Instant) -> Duration {
+        now - (endedAt.map { max($0, receivedAt) } ?? receivedAt)
+    }
+
+    /// Whether a pause ended less than this time ago.
+    package func hasEnded(within span: Duration, at now: Instant) -> Bool {
+        endedAt.map { now - $0 < span } ?? false
     }
 }
 
 /// Ends a room that nobody uses: `emptyTimeout` after its creation, or `departureTimeout` after the last participant left.
 ///
 /// Dependent participants (agents, recorders) do not keep a room alive, as in LiveKit.
-package struct EmptyRoomTimeout: Sendable {
+struct EmptyRoomTimeout: Sendable {
     /// When the room ends; nil while somebody is present.
-    package private(set) var deadline: Instant?
+    private(set) var deadline: Instant?
+    private var timeout: Duration
     private let departureTimeout: Duration
 
-    package init(createdAt: Instant, emptyTimeout: Duration, departureTimeout: Duration) {
+    init(createdAt: Instant, emptyTimeout: Duration, departureTimeout: Duration) {
         deadline = createdAt + emptyTimeout
+        timeout = emptyTimeout
         self.departureTimeout = departureTimeout
     }
 
-    package mutating func cancel() {
+    mutating func cancel() {
         deadline = nil
     }
 
-    package mutating func restart(at now: Instant) {
-        deadline = now + departureTimeout
+    mutating func restart(at now: Instant) {
+        timeout = departureTimeout
+        deadline = now + timeout
     }
 
-    package func isOver(at now: Instant) -> Bool {
+    /// Extends the timeout by a pause that ends now, in which no client could join.
+    mutating func extend(by pause: Duration, at now: Instant) {
+        deadline = deadline.map { min($0 + pause, now + timeout) }
+    }
+
+    func isOver(at now: Instant) -> Bool {
         deadline.map { $0 <= now } ?? false
     }
 }
 
 /// Detects silence of one participant, and reports it once per silence.
-package struct SilenceDetector: Sendable {
+struct SilenceDetector: Sendable {
     private enum State {
         /// No audible track: none published, all muted, or held.
         case off
@@ -62,32 +94,37 @@ package struct SilenceDetector: Sendable {
     private var state = State.off
 
     /// - Parameter limit: zero or less disables detection.
-    package init(limit: Duration) {
+    init(limit: Duration) {
         self.limit = limit
     }
 
     /// When to call `check`, if at all.
-    package var deadline: Instant? {
+    var deadline: Instant? {
         if case .waiting(let since) = state { since + limit } else { nil }
     }
 
     /// Starts detection, unless it is running.
-    package mutating func start(at now: Instant) {
+    mutating func start(at now: Instant) {
         guard case .off = state, limit > .zero else { return }
         state = .waiting(since: now)
     }
 
-    package mutating func stop() {
+    mutating func stop() {
         state = .off
     }
 
-    package mutating func soundDetected(at now: Instant) {
+    mutating func soundDetected(at now: Instant) {
         if case .off = state { return }
         state = .waiting(since: now)
     }
 
+    /// Extends the wait by a pause that ends now, in which no audio could arrive.
+    mutating func extend(by pause: Duration, at now: Instant) {
+        if case .waiting(let since) = state { state = .waiting(since: min(since + pause, now)) }
+    }
+
     /// Milliseconds of silence, if it is to be reported now.
-    package mutating func check(at now: Instant) -> Int? {
+    mutating func check(at now: Instant) -> Int? {
         guard case .waiting(let since) = state, since + limit <= now else { return nil }
         state = .reported
         return Int((now - since).inMilliseconds)

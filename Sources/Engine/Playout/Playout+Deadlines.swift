@@ -1,9 +1,9 @@
-package import Wire
+internal import Wire
 
 /// Time-driven outcomes: marks that are reached or abandoned, and the end of an utterance.
 extension Playout {
     /// Sets a mark. Answered at once if that position was played or cleared.
-    package mutating func mark(_ time: MediaTime, name: String, at now: Instant, into outcomes: inout [Outcome]) {
+    mutating func mark(_ time: MediaTime, name: String, at now: Instant, into outcomes: inout [Outcome]) {
         if let clearedUpTo, time.distance(from: clearedUpTo) <= 0, !wasPlayed(time) {
             outcomes.append(.marked(name: name, .cleared, at: furthest))
             return
@@ -20,7 +20,7 @@ extension Playout {
     /// Time of the next outcome unless something happens before. Linear in the pending marks.
     ///
     /// Always after `now`, when everything due has been reported.
-    package func deadline(after now: Instant) -> Instant? {
+    func deadline(after now: Instant) -> Instant? {
         var wakeUp = EarliestDeadline()
         if let utterance { wakeUp.include(finish(of: utterance)?.at) }
         for mark in marks { wakeUp.include(due(mark)) }
@@ -28,7 +28,7 @@ extension Playout {
     }
 
     /// Appends everything due by now.
-    package mutating func processDue(at now: Instant, into outcomes: inout [Outcome]) {
+    mutating func processDue(at now: Instant, into outcomes: inout [Outcome]) {
         answerMarks(at: now, into: &outcomes)
         guard let utterance, let finish = finish(of: utterance), finish.at <= now else { return }
         if finish.isPlayed { self.finish(at: now, into: &outcomes) } else { abandon(utterance, at: now, into: &outcomes) }

@@ -1,12 +1,12 @@
-package import Wire
+internal import Wire
 
 /// The playout of one `ahead` track: which part was played, and what to report about it.
 ///
 /// Combines reports of the publisher's queue, reports of subscribers and requests, and returns outcomes in order. An utterance
 /// begins with the first frame released while nothing plays, and ends when its last frame has played, or at a clear. Marks and
 /// clears are answered exactly once; `end` returns those left when the track ends.
-package struct Playout: Sendable {
-    package enum Outcome: Sendable, Hashable {
+struct Playout: Sendable {
+    enum Outcome: Sendable, Hashable {
         /// An utterance has started.
         case started(at: MediaTime)
         case marked(name: String, MarkStatus, at: MediaTime?)
@@ -21,8 +21,8 @@ package struct Playout: Sendable {
     }
 
     /// The current epoch; reports of another one are ignored.
-    package internal(set) var epoch: UInt8
-    package internal(set) var utterance: Utterance?
+    var epoch: UInt8
+    var utterance: Utterance?
     /// Pending marks, in the order in which they were set.
     var marks: [Mark] = []
     /// Clears that await the publisher's shard, oldest first.
@@ -44,13 +44,13 @@ package struct Playout: Sendable {
     /// Subscribers that report their progress.
     private var reporters: [Identity] = []
 
-    package init(epoch: UInt8 = 0, at now: Instant) {
+    init(epoch: UInt8 = 0, at now: Instant) {
         self.epoch = epoch
         quietSince = now
     }
 
     /// Handles a report of the queue, except `backlog` and `cleared`.
-    package mutating func apply(_ report: Room.PlayoutQueueReport, at now: Instant, into outcomes: inout [Outcome]) {
+    mutating func apply(_ report: Room.PlayoutQueueReport, at now: Instant, into outcomes: inout [Outcome]) {
         switch report {
         case .started(let epoch, let time, let playsAt):
             recordStart(of: epoch, at: time)
@@ -71,7 +71,7 @@ package struct Playout: Sendable {
     /// Handles a subscriber's progress. Reports of another epoch are ignored.
     ///
     /// - Parameter buffered: ticks.
-    package mutating func applyProgress(
+    mutating func applyProgress(
         played: MediaTime?, buffered: Int, epoch: UInt8, from subscriber: Identity, at now: Instant, into outcomes: inout [Outcome]
     ) {
         guard epoch == self.epoch else { return }
@@ -81,7 +81,7 @@ package struct Playout: Sendable {
     }
 
     /// The position from which to retain frames, if the queue must learn it now.
-    package mutating func retentionUpdate(at now: Instant) -> MediaTime? {
+    mutating func retentionUpdate(at now: Instant) -> MediaTime? {
         guard let least = utterance?.leastReported else { return nil }
         if let retained, retained.at + Limits.aheadRetentionInterval > now, least.distance(from: retained.from) >= 0 { return nil }
         retained = (least, now)
@@ -89,30 +89,30 @@ package struct Playout: Sendable {
     }
 
     /// Whether retention must end because no reporting subscriber is left.
-    package mutating func endRetention() -> Bool {
+    mutating func endRetention() -> Bool {
         guard reporters.isEmpty, retained != nil else { return false }
         retained = nil
         return true
     }
 
     /// Removes a subscriber.
-    package mutating func remove(_ subscriber: Identity, at now: Instant) {
+    mutating func remove(_ subscriber: Identity, at now: Instant) {
         reporters.removeAll { $0 == subscriber }
         utterance?.remove(subscriber, at: now)
     }
 
     /// The track was muted or held: its queue stops.
-    package mutating func pause(at now: Instant) {
+    mutating func pause(at now: Instant) {
         utterance?.clock.pause(at: now)
     }
 
     /// Frames were dropped: marks that are never reached belonged to those.
-    package mutating func recordDrops() {
+    mutating func recordDrops() {
         hasDrops = true
     }
 
     /// The position played, for reports.
-    package func heard(at now: Instant) -> HeardPosition {
+    func heard(at now: Instant) -> HeardPosition {
         guard let utterance else { return HeardPosition(playedTs: nil, playedMs: 0, isEstimated: reporters.isEmpty) }
         let offset = utterance.heard(at: now)
         return HeardPosition(

@@ -1,11 +1,11 @@
-package import Wire
+internal import Wire
 
 /// One utterance on an `ahead` track: from the first frame released after silence until the last has played or was cleared.
 ///
 /// The position follows from subscribers' reports, extrapolated by the time since, as far as their buffered audio reaches; the
 /// furthest subscriber counts. Reports may be late: of two consecutive ones the earlier is believed. Without reports the position
 /// follows the queue's clock. A reported position never goes back. Offsets are ticks since the first frame.
-package struct Utterance: Sendable {
+struct Utterance: Sendable {
     private struct Report {
         var offset: Int
         /// Ticks of audio buffered behind it.
@@ -34,10 +34,10 @@ package struct Utterance: Sendable {
     }
 
     /// Timestamp of its first frame.
-    package let first: MediaTime
-    package var clock: UtteranceClock
+    let first: MediaTime
+    var clock: UtteranceClock
     /// Time of the last progress that could not be predicted: the clock started, or a subscriber got further.
-    package private(set) var movedAt: Instant
+    private(set) var movedAt: Instant
 
     private var reports = Roster<Identity, Report>()
     /// Position that was reported, or that a former subscriber had reached.
@@ -46,44 +46,44 @@ package struct Utterance: Sendable {
     private let unreportedMax: Int
 
     /// - Parameter isAwaitingReports: whether a subscriber is known to report. Its silence limits how far the clock is trusted.
-    package init(first: MediaTime, playsAt: Instant, isAwaitingReports: Bool, at now: Instant) {
+    init(first: MediaTime, playsAt: Instant, isAwaitingReports: Bool, at now: Instant) {
         self.first = first
         clock = UtteranceClock(playsAt: playsAt)
         movedAt = now
         unreportedMax = isAwaitingReports ? Limits.playoutUnreportedMax.inTicks : .max
     }
 
-    package func offset(of time: MediaTime) -> Int { Int(time.distance(from: first)) }
+    func offset(of time: MediaTime) -> Int { Int(time.distance(from: first)) }
 
-    package func time(at offset: Int) -> MediaTime { first.advanced(by: offset) }
+    func time(at offset: Int) -> MediaTime { first.advanced(by: offset) }
 
     /// Whether the position is an estimate without reports.
-    package var isEstimated: Bool { reports.isEmpty }
+    var isEstimated: Bool { reports.isEmpty }
 
-    package func heard(at now: Instant) -> Int {
+    func heard(at now: Instant) -> Int {
         guard !reports.isEmpty else { return max(floor, min(unreportedMax, clock.offset(at: now))) }
         let release = clock.release(at: now)
         return reports.values.reduce(floor) { max($0, $1.offset(at: now, release: release)) }
     }
 
     /// When that offset is played, nil if unknown yet.
-    package func instant(playing offset: Int) -> Instant? {
+    func instant(playing offset: Int) -> Instant? {
         if offset <= floor { return movedAt }
         guard reports.isEmpty else { return reports.values.lazy.compactMap { $0.instant(of: offset, by: clock) }.min() }
         return offset <= unreportedMax ? clock.instant(of: offset) : nil
     }
 
     /// Records a position that was reported to the room.
-    package mutating func settle(at offset: Int) {
+    mutating func settle(at offset: Int) {
         floor = max(floor, offset)
     }
 
-    package mutating func restartClock(at time: MediaTime, playsAt: Instant, now: Instant) {
+    mutating func restartClock(at time: MediaTime, playsAt: Instant, now: Instant) {
         clock.start(at: offset(of: time), playsAt: playsAt)
         movedAt = now
     }
 
-    package mutating func refill(at now: Instant) {
+    mutating func refill(at now: Instant) {
         clock.refill()
         movedAt = now
     }
@@ -93,7 +93,7 @@ package struct Utterance: Sendable {
     /// - Parameters:
     ///   - played: nil if nothing of this epoch was played.
     ///   - buffered: ticks.
-    package mutating func apply(played: MediaTime?, buffered: Int, from subscriber: Identity, at now: Instant) {
+    mutating func apply(played: MediaTime?, buffered: Int, from subscriber: Identity, at now: Instant) {
         let release = clock.release(at: now)
         let claimed = min(played.map(offset(of:)) ?? 0, release)
         // Less than a frame before the end counts as the end.
@@ -113,17 +113,17 @@ package struct Utterance: Sendable {
         }
     }
 
-    package func lastReport(of subscriber: Identity) -> MediaTime? {
+    func lastReport(of subscriber: Identity) -> MediaTime? {
         reports[subscriber].map { time(at: $0.offset) }
     }
 
     /// Position of the subscriber furthest behind; nil without reports.
-    package var leastReported: MediaTime? {
+    var leastReported: MediaTime? {
         reports.values.map(\.offset).min().map(time(at:))
     }
 
     /// Removes a subscriber. The position it had reached is kept.
-    package mutating func remove(_ subscriber: Identity, at now: Instant) {
+    mutating func remove(_ subscriber: Identity, at now: Instant) {
         guard let report = reports.remove(subscriber) else { return }
         settle(at: report.offset(at: now, release: clock.release(at: now)))
     }
@@ -135,7 +135,7 @@ package struct Utterance: Sendable {
 ///
 /// Consists of stretches, one per run of the queue's clock. A stretch with an end is released up to there; one without as far as
 /// the lead allows.
-package struct UtteranceClock: Sendable {
+struct UtteranceClock: Sendable {
     private struct Stretch {
         var start: Int
         var playsAt: Instant
@@ -145,15 +145,15 @@ package struct UtteranceClock: Sendable {
     /// Earliest first, never empty; the last one is current.
     private var stretches: [Stretch]
     /// Everything published has been released.
-    package private(set) var isDrained = false
+    private(set) var isDrained = false
 
     /// - Parameter playsAt: when the first sample plays.
-    package init(playsAt: Instant) {
+    init(playsAt: Instant) {
         stretches = [Stretch(start: 0, playsAt: playsAt)]
     }
 
     /// The clock restarted: `offset` plays at `playsAt`, and nothing before it is left.
-    package mutating func start(at offset: Int, playsAt: Instant) {
+    mutating func start(at offset: Int, playsAt: Instant) {
         let last = stretches.count - 1
         stretches[last].end = min(stretches[last].end ?? offset, offset)
         removeStretches(before: playsAt)
@@ -161,38 +161,38 @@ package struct UtteranceClock: Sendable {
         isDrained = false
     }
 
-    package mutating func drain(at end: Int) {
+    mutating func drain(at end: Int) {
         stretches[stretches.count - 1].end = end
         isDrained = true
     }
 
-    package mutating func refill() {
+    mutating func refill() {
         stretches[stretches.count - 1].end = nil
         isDrained = false
     }
 
     /// The queue stops until its clock restarts. Its release position is reported only then, so it is assumed to be all that the
     /// lead allows.
-    package mutating func pause(at now: Instant) {
+    mutating func pause(at now: Instant) {
         guard !isDrained else { return }
         stretches[stretches.count - 1].end = release(at: now)
     }
 
     /// Current position by the clock.
-    package func offset(at now: Instant) -> Int {
+    func offset(at now: Instant) -> Int {
         guard let stretch = stretches.last(where: { $0.playsAt <= now }) else { return 0 }
         let offset = stretch.start + (now - stretch.playsAt).inTicks
         return stretch.end.map { min($0, offset) } ?? offset
     }
 
     /// Current release position.
-    package func release(at now: Instant) -> Int {
+    func release(at now: Instant) -> Int {
         let last = stretches[stretches.count - 1]
         return last.end ?? last.start + max(0, (now - last.playsAt).inTicks + Self.leadTicks)
     }
 
     /// When that offset plays; nil if unknown yet.
-    package func instant(of offset: Int) -> Instant? {
+    func instant(of offset: Int) -> Instant? {
         for stretch in stretches {
             if offset <= stretch.start { return stretch.playsAt }
             if offset <= stretch.end ?? .max { return stretch.playsAt + .ticks(offset - stretch.start) }
@@ -201,7 +201,7 @@ package struct UtteranceClock: Sendable {
     }
 
     /// End of all released audio, once there is one.
-    package var end: (offset: Int, at: Instant)? {
+    var end: (offset: Int, at: Instant)? {
         let last = stretches[stretches.count - 1]
         return last.end.map { ($0, last.playsAt + .ticks(max(0, $0 - last.start))) }
     }
@@ -215,10 +215,10 @@ package struct UtteranceClock: Sendable {
 
 extension Duration {
     /// Whole 48 kHz ticks, rounded towards zero.
-    package var inTicks: Int { Int(inNanoseconds * 48 / 1_000_000) }
+    var inTicks: Int { Int(inNanoseconds * 48 / 1_000_000) }
 
     /// The shortest span in whole nanoseconds that lasts this many ticks.
-    package static func ticks(_ count: Int) -> Duration {
+    static func ticks(_ count: Int) -> Duration {
         .nanoseconds((Int64(count) * 1_000_000 + (count > 0 ? 47 : 0)) / 48)
     }
 }

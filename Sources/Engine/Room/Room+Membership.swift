@@ -1,73 +1,74 @@
 package import Wire
 
 extension Room {
-    mutating func join(_ handle: ParticipantHandle, _ admission: Admission, at now: Instant, into effects: inout [Effect]) {
+    mutating func join(_ handle: ParticipantHandle, _ admission: Admission) {
         precondition(!members.contains(handle), "a handle cannot join twice; its generation must change")
         guard admissionError(for: admission) == nil else {
             // The shell checked before the upgrade, but another participant took the last slot meanwhile.
             effects.append(.close(handle, .limit))
-            reportAborted(handle, admission, at: now, into: &effects)
+            reportAborted(handle, admission)
             return
         }
         if let old = resumable(by: admission) {
-            resume(old, as: handle, admission, at: now, into: &effects)
+            resume(old, as: handle, admission)
             return
         }
         if let old = members.handle(of: admission.identity) {
-            depart(old, .duplicateIdentity, closing: .duplicateIdentity, at: now, into: &effects)
+            depart(old, .duplicateIdentity, closing: .duplicateIdentity)
         }
         let participant = Participant(
             admission, handle: handle, sid: identifiers.participant(), silenceLimit: settings.silenceLimit, at: now)
         members.insert(participant)
+        waitingAgents.removeAll { $0.agent == participant.identity }
         wakeUp.include(participant.refreshAt)
-        welcome(participant, admission, into: &effects)
+        welcome(participant, admission)
         let joined = participant.info(tracks: [])
-        send(.participantJoined(joined), to: members.witnesses(of: participant), into: &effects)
-        if participant.kind == .agent { send(.agentJoined(joined), to: members.witnesses(of: participant), into: &effects) }
-        audit(.joined(joined, sessionID: participant.sessionID), into: &effects)
-        report(.present, of: participant, into: &effects)
+        send(.participantJoined(joined), to: members.witnesses(of: participant))
+        if participant.kind == .agent { send(.agentJoined(joined), to: members.witnesses(of: participant)) }
+        audit(.joined(joined, sessionID: participant.sessionID))
+        report(.present, of: participant)
+        if members.independentCount == 1, !participant.kind.isDependent { reportAttendance(true) }
         for track in tracks.values where participant.isSubscribed(to: track) {
-            subscribe(handle, to: track, into: &effects)
+            subscribe(handle, to: track)
         }
     }
 
-    private mutating func reportAborted(
-        _ handle: ParticipantHandle, _ admission: Admission, at now: Instant, into effects: inout [Effect]
-    ) {
+    private mutating func reportAborted(_ handle: ParticipantHandle, _ admission: Admission) {
         guard settings.reporting.reportsEvents else { return }
         let participant = Participant(
             admission, handle: handle, sid: identifiers.participant(), silenceLimit: settings.silenceLimit, at: now)
-        audit(.aborted(participant.info(tracks: []), sessionID: participant.sessionID, .joinFailure), into: &effects)
+        audit(.aborted(participant.info(tracks: []), sessionID: participant.sessionID, .joinFailure))
     }
 
     /// Sends the current state to a participant that joins, so that later events (a stop, a change) refer to something it knows.
-    private func welcome(_ participant: Participant, _ admission: Admission, into effects: inout [Effect]) {
+    private mutating func welcome(_ participant: Participant, _ admission: Admission) {
         let others = members.participants.filter { !$0.isHidden && $0.handle != participant.handle }
         let resumed = admission.resuming == nil ? nil : false
-        send(.hello(hello(for: participant, admission, resumed: resumed)), to: [participant.handle], into: &effects)
-        if let recording { replay(.recordingStarted(recording), to: participant, into: &effects) }
-        for segment in transcript.segments where participant.receivesText { replay(.segment(segment), to: participant, into: &effects) }
-        for other in others where other.isHeld { replay(.callHeld(by: other.identity), to: participant, into: &effects) }
-        for other in others where other.isMutedByAdmin { replay(.callMuted(by: other.identity), to: participant, into: &effects) }
+        send(.hello(hello(for: participant, admission, resumed: resumed)), to: [participant.handle])
+        if let recording { replay(.recordingStarted(recording), to: participant) }
+        for wait in waitingAgents { replay(.agentWaiting(wait.agent, reason: wait.reason), to: participant) }
+        for segment in transcript.segments where participant.receivesText { replay(.segment(segment), to: participant) }
+        for other in others where other.isHeld { replay(.callHeld(by: other.identity), to: participant) }
+        for other in others where other.isMutedByAdmin { replay(.callMuted(by: other.identity), to: participant) }
         for other in others where other.reconnectWindow != nil {
-            replay(.participantUpdated(other.info(), connection: .reconnecting), to: participant, into: &effects)
+            replay(.participantUpdated(other.info(), connection: .reconnecting), to: participant)
         }
         for other in others where other.quality.level != .excellent {
-            replay(.qualityChanged(other.identity, other.quality.level), to: participant, into: &effects)
+            replay(.qualityChanged(other.identity, other.quality.level), to: participant)
         }
         for track in tracks.values {
             guard let start = track.talk.start else { continue }
-            replay(.talkStarted(track.info.participant, track.info.sid, at: start), to: participant, into: &effects)
+            replay(.talkStarted(track.info.participant, track.info.sid, at: start), to: participant)
         }
         for (sid, playout) in zip(tracks.playouts.keys, tracks.playouts.values) {
             guard let utterance = playout.utterance, let info = tracks[sid]?.info else { continue }
-            replay(.playoutStarted(sid, of: info.participant, epoch: playout.epoch, at: utterance.first), to: participant, into: &effects)
+            replay(.playoutStarted(sid, of: info.participant, epoch: playout.epoch, at: utterance.first), to: participant)
         }
-        if !tracks.speakers.active.isEmpty { replay(.speakersChanged(tracks.speakers.active), to: participant, into: &effects) }
+        if !tracks.speakers.active.isEmpty { replay(.speakersChanged(tracks.speakers.active), to: participant) }
     }
 
-    private func replay(_ event: Event, to participant: Participant, into effects: inout [Effect]) {
-        emit(.replay(event, to: participant.handle), into: &effects)
+    private mutating func replay(_ event: Event, to participant: Participant) {
+        emit(.replay(event, to: participant.handle))
     }
 
     /// - Parameter resumed: as on the wire. A resuming client gets its own tracks too, because it may have missed an answer.
@@ -79,73 +80,74 @@ extension Room {
             participants: others.map { $0.info(tracks: trackInfos(of: $0)) }, sessionId: admission.sessionID,
             session: participant.kind == .agent ? admission.briefing : nil, resumeToken: admission.resumeToken, resumed: resumed)
     }
-}
 
-extension Room {
     /// Removes a participant and notifies the others. If the room itself ends the connection, `close` gives the reason.
     ///
     /// All effects that name the participant come before it is removed.
-    mutating func depart(
-        _ handle: ParticipantHandle, _ reason: DisconnectReason, closing close: CloseReason? = nil, at now: Instant,
-        into effects: inout [Effect]
-    ) {
+    mutating func depart(_ handle: ParticipantHandle, _ reason: DisconnectReason, closing close: CloseReason? = nil) {
         guard let participant = members[handle] else { return }
         for sid in participant.tracks {
-            if let track = tracks[sid] { untap(track, into: &effects) }
-            if let track = tracks[sid] { patch(.unpublish(track.info.alias, by: handle), into: &effects) }
+            if let track = tracks[sid] { untap(track) }
+            if let track = tracks[sid] { patch(.unpublish(track.info.alias, by: handle)) }
         }
         for track in tracks.values where participant.isSubscribed(to: track) {
-            patch(.unsubscribe(handle, to: track.info.alias, of: track.publisher), into: &effects)
+            patch(.unsubscribe(handle, to: track.info.alias, of: track.publisher))
         }
         let subscribedTo = tracks.values.filter { participant.isSubscribed(to: $0) }.map(\.info.sid)
         if let close {
             if close != .left, participant.reconnectWindow == nil {
-                send(.bye(reason, retryable: close.isRetryable), to: [handle], into: &effects)
+                send(.bye(reason, retryable: close.isRetryable), to: [handle])
             }
-            emit(.close(handle, close), into: &effects)
+            emit(.close(handle, close))
         }
         members.remove(handle)
-        for sid in subscribedTo { removeProgress(of: participant.identity, on: sid, at: now, into: &effects) }
-        for sid in participant.tracks { removeTrack(sid, at: now, into: &effects) }
-        sendSpeakerChanges(at: now, into: &effects)
-        sendDeparture(of: participant, reason, into: &effects)
-        abandonProcedures(of: handle, into: &effects)
+        for sid in subscribedTo { removeProgress(of: participant.identity, on: sid) }
+        for sid in participant.tracks { removeTrack(sid) }
+        sendSpeakerChanges()
+        sendDeparture(of: participant, reason)
+        abandonProcedures(of: handle)
         members.countDeparture(of: participant, at: now)
         wakeUp.include(members.emptyDeadline)
+        if members.independentCount == 0, !participant.kind.isDependent { reportAttendance(false) }
     }
 
-    private func sendDeparture(of participant: Participant, _ reason: DisconnectReason, into effects: inout [Effect]) {
+    private mutating func sendDeparture(of participant: Participant, _ reason: DisconnectReason) {
         let witnesses = members.witnesses(of: participant)
-        send(.participantLeft(participant.identity, reason: reason), to: witnesses, into: &effects)
+        send(.participantLeft(participant.identity, reason: reason), to: witnesses)
         if participant.kind == .agent, !reason.isIntended {
-            send(.agentLost(participant.identity, reason: reason), to: witnesses, into: &effects)
+            send(.agentLost(participant.identity, reason: reason), to: witnesses)
         }
-        audit(.left(participant.info(tracks: []), sessionID: participant.sessionID, reason), into: &effects)
+        audit(.left(participant.info(tracks: []), sessionID: participant.sessionID, reason))
         // The same identity joins next.
-        if reason != .duplicateIdentity { report(.left(reason), of: participant, into: &effects) }
+        if reason != .duplicateIdentity { report(.left(reason), of: participant) }
     }
 
     /// Reports the presence of an agent.
-    private func report(_ presence: AgentPresence, of participant: Participant, into effects: inout [Effect]) {
+    private mutating func report(_ presence: AgentPresence, of participant: Participant) {
         guard settings.reporting.reportsAgents, participant.kind == .agent else { return }
-        emit(.agent(participant.identity, presence), into: &effects)
+        emit(.agent(participant.identity, presence))
+    }
+
+    /// Reports whether a user is present.
+    private mutating func reportAttendance(_ isAttended: Bool) {
+        if settings.reporting.reportsAgents { emit(.attended(isAttended)) }
     }
 
     /// Ends the room and disconnects all participants.
-    mutating func close(_ reason: DisconnectReason, at now: Instant, into effects: inout [Effect]) {
-        for index in 0..<tracks.count { interruptTalk(at: index, .left, now: now, into: &effects) }
-        send(.bye(reason, retryable: CloseReason.roomClosed.isRetryable), to: everyone, into: &effects)
-        for track in tracks.values { untap(track, into: &effects) }
-        for track in tracks.values { patch(.unpublish(track.info.alias, by: track.publisher), into: &effects) }
-        reportEnd(reason, into: &effects)
-        for handle in everyone { emit(.close(handle, .roomClosed), into: &effects) }
+    mutating func close(_ reason: DisconnectReason) {
+        for index in 0..<tracks.count { interruptTalk(at: index, .left) }
+        send(.bye(reason, retryable: CloseReason.roomClosed.isRetryable), to: everyone)
+        for track in tracks.values { untap(track) }
+        for track in tracks.values { patch(.unpublish(track.info.alias, by: track.publisher)) }
+        reportEnd(reason)
+        for handle in everyone { emit(.close(handle, .roomClosed)) }
         members.removeAll()
         tracks.removeAll()
         phase = .over
-        emit(.closed, into: &effects)
+        emit(.closed)
     }
 
-    private mutating func reportEnd(_ reason: DisconnectReason, into effects: inout [Effect]) {
+    private mutating func reportEnd(_ reason: DisconnectReason) {
         defer { recording = nil }
         guard settings.reporting.reportsEvents else { return }
         // One snapshot serves all events.
@@ -154,7 +156,7 @@ extension Room {
         events += tracks.values.map { .unpublished($0.info, by: $0.publisherSID) }
         events += members.participants.map { .left($0.info(tracks: []), sessionID: $0.sessionID, reason) }
         events.append(.finished(reason))
-        for event in events { emit(.record(event, snapshot), into: &effects) }
+        for event in events { emit(.record(event, snapshot)) }
     }
 }
 
@@ -179,29 +181,27 @@ extension Room {
     }
 
     /// Handles a lost connection: keeps the participant for the resume window and reports it as reconnecting.
-    mutating func loseConnection(of handle: ParticipantHandle, _ reason: DisconnectReason, at now: Instant, into effects: inout [Effect]) {
+    mutating func loseConnection(of handle: ParticipantHandle, _ reason: DisconnectReason) {
         guard let index = members.index(of: handle), members[at: index].reconnectWindow == nil else { return }
-        let reconnectWindow = ReconnectWindow(until: now + settings.resumeWindow, reason: reason)
+        let reconnectWindow = ReconnectWindow(since: now, until: now + settings.resumeWindow, reason: reason)
         members[at: index].reconnectWindow = reconnectWindow
         procedures.forgetRequests(of: handle)
         // A draining gateway accepts no joins, so nobody could resume.
         guard reconnectWindow.until > now, phase != .draining else {
-            depart(handle, reason, closing: .resumeWindowOver, at: now, into: &effects)
+            depart(handle, reason, closing: .resumeWindowOver)
             return
         }
         wakeUp.include(reconnectWindow.until)
         let participant = members[at: index]
-        send(.participantUpdated(participant.info(), connection: .reconnecting), to: members.witnesses(of: participant), into: &effects)
-        report(.away, of: participant, into: &effects)
+        send(.participantUpdated(participant.info(), connection: .reconnecting), to: members.witnesses(of: participant))
+        report(.away, of: participant)
     }
 
     /// Moves a participant to another socket. The old one may still be open.
-    mutating func resume(
-        _ old: ParticipantHandle, as new: ParticipantHandle, _ admission: Admission, at now: Instant, into effects: inout [Effect]
-    ) {
+    mutating func resume(_ old: ParticipantHandle, as new: ParticipantHandle, _ admission: Admission) {
         guard let index = members.index(of: old) else { return }
         let subscribed = tracks.values.filter { members[at: index].isSubscribed(to: $0) }
-        for track in subscribed { patch(.unsubscribe(old, to: track.info.alias, of: track.publisher), into: &effects) }
+        for track in subscribed { patch(.unsubscribe(old, to: track.info.alias, of: track.publisher)) }
         let wasAway = members[at: index].reconnectWindow != nil
         rename(old, to: new)
         members[at: index].resume(with: admission)
@@ -209,46 +209,46 @@ extension Room {
         for track in participant.tracks.compactMap({ tracks[$0] }) {
             let subscribers = members.participants.filter { $0.isSubscribed(to: track) }.map(\.handle)
             let gate = track.gate(by: participant)
-            patch(.move(track.info, from: old, to: new, gate, subscribers: subscribers), into: &effects)
-            tap(track, into: &effects)
+            patch(.move(track.info, from: old, to: new, gate, subscribers: subscribers))
+            tap(track)
         }
         // After the `move` patches, so that the `ahead` state reaches the new shard before the log, and so before the first frame
         // of the new socket.
-        emit(.handOver(from: old, to: new), into: &effects)
-        send(.hello(hello(for: participant, admission, resumed: true)), to: [new], into: &effects)
+        emit(.handOver(from: old, to: new))
+        send(.hello(hello(for: participant, admission, resumed: true)), to: [new])
         for track in subscribed {
             // An `ahead` track continues at the position that the subscriber last reported.
-            subscribe(new, to: track, from: lastProgress(of: participant.identity, on: track.info.sid), into: &effects)
+            subscribe(new, to: track, from: lastProgress(of: participant.identity, on: track.info.sid))
         }
         // Meters restart with the patches: end the current talkspurt, so that each start has exactly one stop.
         for sid in participant.tracks {
             if let track = tracks.index(of: sid), tracks[at: track].info.mode == .live {
-                interruptTalk(at: track, .silence, now: now, into: &effects)
+                interruptTalk(at: track, .silence)
             }
         }
         if wasAway {
-            send(.participantUpdated(participant.info(), connection: .connected), to: members.witnesses(of: participant), into: &effects)
-            report(.present, of: participant, into: &effects)
+            send(.participantUpdated(participant.info(), connection: .connected), to: members.witnesses(of: participant))
+            report(.present, of: participant)
         }
     }
 
     /// Removes participants whose resume window has expired.
-    mutating func expireReconnectWindows(at now: Instant, into effects: inout [Effect]) {
-        expireReconnectWindows(at: now, into: &effects) { $0.until <= now }
+    mutating func expireReconnectWindows() {
+        expireReconnectWindows { [now] in $0.until <= now }
     }
 
     /// Removes disconnected participants and announces the shutdown.
-    mutating func drain(deadline: Int64, at now: Instant, into effects: inout [Effect]) {
+    mutating func drain(deadline: Int64) {
         phase = .draining
-        send(.serverDraining(deadline: deadline), to: everyone, into: &effects)
-        expireReconnectWindows(at: now, into: &effects) { _ in true }
+        send(.serverDraining(deadline: deadline), to: everyone)
+        expireReconnectWindows { _ in true }
     }
 
-    private mutating func expireReconnectWindows(at now: Instant, into effects: inout [Effect], where isOver: (ReconnectWindow) -> Bool) {
+    private mutating func expireReconnectWindows(where isOver: (ReconnectWindow) -> Bool) {
         guard (0..<members.count).contains(where: { members[at: $0].reconnectWindow != nil }) else { return }
         for participant in members.participants {
             guard let reconnectWindow = participant.reconnectWindow, isOver(reconnectWindow) else { continue }
-            depart(participant.handle, reconnectWindow.reason, closing: .resumeWindowOver, at: now, into: &effects)
+            depart(participant.handle, reconnectWindow.reason, closing: .resumeWindowOver)
         }
     }
 
@@ -260,73 +260,68 @@ extension Room {
         procedures.forgetRequests(of: old)
         procedures.rename(old, to: new)
     }
-}
 
-extension Room {
     /// Performs an administrative command. Commands that name unknown participants or tracks have no effect; the shell checks and
     /// answers.
-    mutating func administer(_ command: AdminCommand, at now: Instant, into effects: inout [Effect]) {
+    mutating func administer(_ command: AdminCommand) {
         switch command {
-        case .delete: close(.roomDeleted, at: now, into: &effects)
-        case .close(let reason): close(reason, at: now, into: &effects)
-        case .sendData(let message): deliver(message, from: nil, to: members.recipients(of: message.to), into: &effects)
-        case .startRecording: startRecording(into: &effects)
-        case .stopRecording(let id, let end): stopRecording(id, end, into: &effects)
+        case .delete: close(.roomDeleted)
+        case .close(let reason): close(reason)
+        case .sendData(let message): deliver(message, from: nil, to: members.recipients(of: message.to))
+        case .startRecording: startRecording()
+        case .stopRecording(let id, let end): stopRecording(id, end)
         case .remove(let identity):
-            if let handle = members.handle(of: identity) { depart(handle, .participantRemoved, closing: .removed, at: now, into: &effects) }
+            if let handle = members.handle(of: identity) { depart(handle, .participantRemoved, closing: .removed) }
         case .giveUp(let identity):
             guard let participant = members[identity], let window = participant.reconnectWindow else { return }
-            depart(participant.handle, window.reason, closing: .resumeWindowOver, at: now, into: &effects)
-        case .mute(let track, let muted): setMuted(muted, track, at: now, into: &effects)
+            depart(participant.handle, window.reason, closing: .resumeWindowOver)
+        case .mute(let track, let muted): setMuted(muted, track)
         case .updateMetadata(let metadata):
             guard info.metadata != metadata else { return }
             info.metadata = metadata
-            send(.roomUpdated(info), to: everyone, into: &effects)
+            send(.roomUpdated(info), to: everyone)
         case .updatePermission(let identity, let permission):
-            if let index = members.index(of: identity) { update(permission, ofParticipantAt: index, at: now, into: &effects) }
+            if let index = members.index(of: identity) { update(permission, ofParticipantAt: index) }
         case .hold(let identity, let held):
-            if let index = members.index(of: identity) { hold(held, by: nil, at: index, now: now, into: &effects) }
+            if let index = members.index(of: identity) { hold(held, by: nil, at: index) }
         case .muteParticipant(let identity, let silenced):
-            if let index = members.index(of: identity) { silence(silenced, ofParticipantAt: index, at: now, into: &effects) }
+            if let index = members.index(of: identity) { silence(silenced, ofParticipantAt: index) }
+        case .agentWaiting(let agent, let reason): noteWaiting(agent, reason)
         }
     }
 
     /// Applies a permission at once: unpublishes tracks and ends subscriptions that it forbids. Subscriptions return with
     /// `canSubscribe`.
-    private mutating func update(_ permission: Permission, ofParticipantAt index: Int, at now: Instant, into effects: inout [Effect]) {
+    private mutating func update(_ permission: Permission, ofParticipantAt index: Int) {
         var permission = permission
         // `hidden` is fixed at the join: others cannot be made to forget a participant.
         permission.hidden = members[at: index].isHidden
         guard members[at: index].permission != permission else { return }
-        updateSubscriptions(index, at: now, into: &effects) { $0.permission = permission }
+        updateSubscriptions(index) { $0.permission = permission }
         let handle = members[at: index].handle
         let forbidden = trackInfos(of: members[at: index]).filter { !permission.allows($0.source) }
         for track in forbidden {
-            if let track = tracks[track.sid] { untap(track, into: &effects) }
-            patch(.unpublish(track.alias, by: handle), into: &effects)
-            removeTrack(track.sid, at: now, into: &effects)
+            if let track = tracks[track.sid] { untap(track) }
+            patch(.unpublish(track.alias, by: handle))
+            removeTrack(track.sid)
         }
-        if !forbidden.isEmpty { sendSpeakerChanges(at: now, into: &effects) }
-        sendUpdate(ofParticipantAt: index, at: now, into: &effects)
+        if !forbidden.isEmpty { sendSpeakerChanges() }
+        sendUpdate(ofParticipantAt: index)
     }
-}
 
-extension Room {
-    mutating func updateProfile(
-        _ update: ParticipantUpdate, of requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]
-    ) throws(RequestError) {
+    mutating func updateProfile(_ update: ParticipantUpdate, of requester: Requester, at index: Int) throws(RequestError) {
         guard members[at: index].permission.canUpdateMetadata else {
             throw RequestError(.notAllowed, "the token does not allow changing one's own name, metadata or attributes")
         }
         try members[at: index].profile.check(update)
-        reply(to: requester, into: &effects)
+        reply(to: requester)
         // In place: a live copy of the participant would make its dictionary copy itself.
         guard members[at: index].profile.apply(update) else { return }
-        sendPacedUpdate(ofParticipantAt: index, at: now, into: &effects)
+        sendPacedUpdate(ofParticipantAt: index)
         let tokenDue = members[at: index].updateBudget.tokenDueAt(now)
         if tokenDue <= now {
             members[at: index].updateBudget.recordToken(at: now)
-            mintToken(forParticipantAt: index, re: nil, at: now, into: &effects)
+            mintToken(forParticipantAt: index, re: nil)
         } else {
             members[at: index].refreshAt = min(members[at: index].refreshAt, tokenDue)
             wakeUp.include(tokenDue)
@@ -334,94 +329,105 @@ extension Room {
     }
 
     /// Sends `participant.updated` now if the participant's budget allows, or else when it does.
-    private mutating func sendPacedUpdate(ofParticipantAt index: Int, at now: Instant, into effects: inout [Effect]) {
+    private mutating func sendPacedUpdate(ofParticipantAt index: Int) {
         let recipients = members[at: index].isHidden ? 1 : members.count
         let bytes = members[at: index].profile.encodedBytes * recipients
         guard members[at: index].updateBudget.spendUpdate(bytes, at: now) else {
             return wakeUp.include(members[at: index].updateBudget.updateDueAt)
         }
         let participant = members[at: index]
-        send(
-            .participantUpdated(participant.info(), connection: participant.connectionState), to: members.audience(of: participant),
-            into: &effects)
+        send(.participantUpdated(participant.info(), connection: participant.connectionState), to: members.audience(of: participant))
     }
 
     /// Sends coalesced updates and refreshes tokens that are due.
-    mutating func processProfileDeadlines(ofParticipantAt index: Int, at now: Instant, into effects: inout [Effect]) {
+    mutating func processProfileDeadlines(ofParticipantAt index: Int) {
         if let due = members[at: index].updateBudget.updateDueAt, due <= now {
-            sendPacedUpdate(ofParticipantAt: index, at: now, into: &effects)
+            sendPacedUpdate(ofParticipantAt: index)
         }
         guard members[at: index].refreshAt <= now else { return }
         members[at: index].updateBudget.recordToken(at: now)
-        mintToken(forParticipantAt: index, re: nil, at: now, into: &effects)
+        mintToken(forParticipantAt: index, re: nil)
     }
 
     /// Sends a participant's description to everybody, and a token that matches it to itself.
-    mutating func sendUpdate(ofParticipantAt index: Int, at now: Instant, into effects: inout [Effect]) {
+    mutating func sendUpdate(ofParticipantAt index: Int) {
         members[at: index].updateBudget.recordUpdate()
         let participant = members[at: index]
-        send(
-            .participantUpdated(participant.info(), connection: participant.connectionState), to: members.audience(of: participant),
-            into: &effects)
-        mintToken(forParticipantAt: index, re: nil, at: now, into: &effects)
+        send(.participantUpdated(participant.info(), connection: participant.connectionState), to: members.audience(of: participant))
+        mintToken(forParticipantAt: index, re: nil)
     }
 
     /// Answers a request for a fresh token. A token carries the whole profile, so the request counts against the budget.
-    mutating func refreshToken(of requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]) throws(RequestError) {
+    mutating func refreshToken(of requester: Requester, at index: Int) throws(RequestError) {
         let bytes = members[at: index].profile.encodedBytes
         guard members[at: index].updateBudget.spend(bytes, at: now) else {
             throw RequestError(.limitExceeded, "too many tokens and profile updates in a short time; try again later", retryable: true)
         }
-        mintToken(forParticipantAt: index, re: requester.id, at: now, into: &effects)
+        mintToken(forParticipantAt: index, re: requester.id)
     }
 
     /// Requests a token, and schedules the next regular one.
-    mutating func mintToken(forParticipantAt index: Int, re id: UInt64?, at now: Instant, into effects: inout [Effect]) {
+    mutating func mintToken(forParticipantAt index: Int, re id: UInt64?) {
         members[at: index].refreshAt = now + Limits.tokenRefreshInterval
         wakeUp.include(members[at: index].refreshAt)
         let participant = members[at: index]
-        emit(.mintToken(for: participant.handle, participant.tokenContent(room: info.name), re: id), into: &effects)
+        emit(.mintToken(for: participant.handle, participant.tokenContent(room: info.name), re: id))
     }
 }
 
 /// The state of agents, as reported to others.
 extension Room {
-    mutating func setAgentState(
-        _ state: AgentState, by requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]
-    ) throws(RequestError) {
+    mutating func setAgentState(_ state: AgentState, by requester: Requester, at index: Int) throws(RequestError) {
         guard members[at: index].kind == .agent else {
             throw RequestError(.notAllowed, "only a participant of kind agent can set an agent state")
         }
-        reply(to: requester, into: &effects)
+        reply(to: requester)
         let playsAhead = members[at: index].tracks.contains(where: tracks.playouts.contains)
         if let state = members[at: index].activity.announce(state, playsAhead: playsAhead, at: now) {
-            sendAgentState(state, ofAgentAt: index, into: &effects)
+            sendAgentState(state, ofAgentAt: index)
         }
         wakeUp.include(members[at: index].activity.deadline)
     }
 
     /// Playout of one of its tracks has started.
-    mutating func playoutStarted(ofAgent handle: ParticipantHandle, into effects: inout [Effect]) {
+    mutating func playoutStarted(ofAgent handle: ParticipantHandle) {
         guard let index = members.index(of: handle), members[at: index].kind == .agent else { return }
         let state = members[at: index].activity.playoutStarted()
-        sendAgentState(state, ofAgentAt: index, into: &effects)
+        sendAgentState(state, ofAgentAt: index)
     }
 
     /// Playout of one of its tracks has ended; if it was the last, the agent stops speaking.
-    mutating func playoutEnded(ofAgent handle: ParticipantHandle, into effects: inout [Effect]) {
+    mutating func playoutEnded(ofAgent handle: ParticipantHandle) {
         guard let index = members.index(of: handle), members[at: index].kind == .agent else { return }
         guard !members[at: index].tracks.contains(where: { tracks.playouts[$0]?.utterance != nil }) else { return }
-        if let state = members[at: index].activity.playoutEnded() { sendAgentState(state, ofAgentAt: index, into: &effects) }
+        if let state = members[at: index].activity.playoutEnded() { sendAgentState(state, ofAgentAt: index) }
     }
 
-    mutating func reportDelayedSpeaking(ofParticipantAt index: Int, at now: Instant, into effects: inout [Effect]) {
-        if let state = members[at: index].activity.check(at: now) { sendAgentState(state, ofAgentAt: index, into: &effects) }
+    mutating func reportDelayedSpeaking(ofParticipantAt index: Int) {
+        if let state = members[at: index].activity.check(at: now) { sendAgentState(state, ofAgentAt: index) }
+    }
+
+    /// Tells everybody that an assistant cannot come yet, each reason once, or that it does not come any more.
+    mutating func noteWaiting(_ agent: Identity, _ reason: AgentWaitReason) {
+        // It may have joined before this arrived.
+        guard reason == .ended || members.handle(of: agent) == nil else { return }
+        let known = waitingAgents.firstIndex { $0.agent == agent }
+        guard known.map({ waitingAgents[$0].reason }) != reason else { return }
+        switch (reason, known) {
+        case (.ended, nil): return
+        case (.ended, let index?): waitingAgents.remove(at: index)
+        case (_, let index?): waitingAgents[index].reason = reason
+        case (_, nil):
+            guard waitingAgents.count < Limits.jobsPerRoomMax else { return }
+            waitingAgents.append((agent, reason))
+        }
+        send(.agentWaiting(agent, reason: reason), to: everyone)
     }
 
     /// Participants present get `agent.state`, later ones see the attribute. There is no `participant.updated` beside it.
-    private mutating func sendAgentState(_ state: AgentState, ofAgentAt index: Int, into effects: inout [Effect]) {
+    private mutating func sendAgentState(_ state: AgentState, ofAgentAt index: Int) {
         guard members[at: index].profile.set(AgentState.attribute, to: state.rawValue) else { return }
         guard !members[at: index].isHidden else { return }
-        send(.agentState(members[at: index].identity, state), to: members.handles(except: members.handles[index]), into: &effects)
+        send(.agentState(members[at: index].identity, state), to: members.handles(except: members.handles[index]))
     }
 }

@@ -1,49 +1,45 @@
 package import Wire
 
 extension Room {
-    mutating func sendData(_ message: DataMessage, by requester: Requester, at index: Int, into effects: inout [Effect])
-        throws(RequestError)
-    {
+    mutating func sendData(_ message: DataMessage, by requester: Requester, at index: Int) throws(RequestError) {
         let sender = members[at: index]
         try sender.checkMayPublishData()
         try check(message.topic, size: message.payload.byteCount, field: "payload")
         let recipients = try recipients(of: message.to, from: sender)
-        reply(to: requester, into: &effects)
-        deliver(message, from: sender.signature, to: recipients, into: &effects)
+        reply(to: requester)
+        deliver(message, from: sender.signature, to: recipients)
     }
 
     /// Sends data. Participants that must not receive text are left out if the payload is readable; the sender does not learn of
     /// it.
     ///
     /// - Parameter sender: nil if the sender is not in the room.
-    func deliver(_ message: DataMessage, from sender: Identity?, to recipients: [ParticipantHandle], into effects: inout [Effect]) {
+    mutating func deliver(_ message: DataMessage, from sender: Identity?, to recipients: [ParticipantHandle]) {
         let readers = members.readers(among: recipients)
         let audience = readers.count < recipients.count && message.payload.isReadable ? readers : recipients
-        send(.data(from: sender ?? Identity(text: ""), topic: message.topic, message.payload), to: audience, into: &effects)
+        send(.data(from: sender ?? Identity(text: ""), topic: message.topic, message.payload), to: audience)
     }
 
-    mutating func sendText(_ message: TextMessage, by requester: Requester, at index: Int, into effects: inout [Effect])
-        throws(RequestError)
-    {
+    mutating func sendText(_ message: TextMessage, by requester: Requester, at index: Int) throws(RequestError) {
         let sender = members[at: index]
         try sender.checkMayPublishData()
         try check(message.topic, size: message.text.utf8.count, field: "text")
         let recipients = try recipients(of: message.to, from: sender)
         let id = identifiers.text()
-        reply(.textSent(id: id), to: requester, into: &effects)
+        reply(.textSent(id: id), to: requester)
         let event = Event.text(id: id, from: sender.signature, topic: message.topic, text: message.text)
-        send(event, to: members.readers(among: recipients), into: &effects)
-        recordTyped(message, as: id, by: sender, into: &effects)
+        send(event, to: members.readers(among: recipients))
+        recordTyped(message, as: id, by: sender)
     }
 
-    mutating func sendDigits(_ digits: String, by requester: Requester, at index: Int, into effects: inout [Effect]) throws(RequestError) {
+    mutating func sendDigits(_ digits: String, by requester: Requester, at index: Int) throws(RequestError) {
         let sender = members[at: index]
         try sender.checkMayPublishData()
         guard (1...Limits.digitsMax).contains(digits.utf8.count), digits.utf8.allSatisfy(Self.keypad.contains) else {
             throw RequestError(.invalidArgument, "`digits` must be 1 to \(Limits.digitsMax) of 0-9 * # A-D, and w for a pause")
         }
-        reply(to: requester, into: &effects)
-        send(.digits(from: sender.signature, digits), to: members.handles(except: requester.handle), into: &effects)
+        reply(to: requester)
+        send(.digits(from: sender.signature, digits), to: members.handles(except: requester.handle))
     }
 
     private static let keypad = Array("0123456789*#ABCDw".utf8)
@@ -74,9 +70,7 @@ extension Participant {
 
 extension Room {
     /// Forwards a procedure call. The caller is answered when the callee answers, leaves or times out.
-    mutating func callProcedure(
-        _ call: ProcedureCall, by requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]
-    ) throws(RequestError) {
+    mutating func callProcedure(_ call: ProcedureCall, by requester: Requester, at index: Int) throws(RequestError) {
         let caller = members[at: index]
         try caller.checkMayPublishData()
         guard (1...Limits.procedureNameBytesMax).contains(call.method.utf8.count) else {
@@ -98,10 +92,10 @@ extension Room {
         wakeUp.include(deadline)
         let event = Event.procedureCalled(
             requestID: id, from: caller.signature, method: call.method, payload: call.payload, timeoutMilliseconds: call.timeoutMs)
-        send(event, to: [callee], into: &effects)
+        send(event, to: [callee])
     }
 
-    mutating func answerProcedure(_ answer: ProcedureAnswer, by requester: Requester, into effects: inout [Effect]) throws(RequestError) {
+    mutating func answerProcedure(_ answer: ProcedureAnswer, by requester: Requester) throws(RequestError) {
         guard procedures.isPending(answer.requestId, at: requester.handle) else {
             throw RequestError(.notFound, "no pending call has this `request_id`; it may have timed out")
         }
@@ -112,31 +106,31 @@ extension Room {
         if let payload = answer.payload {
             guard payload.utf8.count <= ProtocolLimits.rpcPayloadBytesMax else {
                 // The caller is answered now, and the callee cannot try again.
-                fail(call, .responseTooLarge, into: &effects)
+                fail(call, .responseTooLarge)
                 let error = RequestError(
                     .limitExceeded, "`payload` is over \(ProtocolLimits.rpcPayloadBytesMax) bytes; the caller got error 1504")
-                emit(.reject(error, re: requester.id, to: requester.handle), into: &effects)
+                emit(.reject(error, re: requester.id, to: requester.handle))
                 return
             }
-            reply(.procedureAnswered(payload: payload), to: Requester(handle: call.caller, id: call.request), into: &effects)
+            reply(.procedureAnswered(payload: payload), to: Requester(handle: call.caller, id: call.request))
         } else if let error = answer.error {
             let message = error.message.prefix(bytes: ProtocolLimits.rpcErrorBytesMax)
-            fail(call, ProcedureError(code: error.code, message: message), into: &effects)
+            fail(call, ProcedureError(code: error.code, message: message))
         }
-        reply(to: requester, into: &effects)
+        reply(to: requester)
     }
 
     /// A call without `id` gets no answer.
-    private func fail(_ call: PendingProcedureCalls.Call, _ error: ProcedureError, into effects: inout [Effect]) {
-        if let id = call.request { emit(.reject(RequestError(error), re: id, to: call.caller), into: &effects) }
+    private mutating func fail(_ call: PendingProcedureCalls.Call, _ error: ProcedureError) {
+        if let id = call.request { emit(.reject(RequestError(error), re: id, to: call.caller)) }
     }
 
-    mutating func abandonProcedures(of leaver: ParticipantHandle, into effects: inout [Effect]) {
-        for call in procedures.abandon(leaver) { fail(call, .recipientDisconnected, into: &effects) }
+    mutating func abandonProcedures(of leaver: ParticipantHandle) {
+        for call in procedures.abandon(leaver) { fail(call, .recipientDisconnected) }
     }
 
-    mutating func expireProcedures(at now: Instant, into effects: inout [Effect]) {
-        for call in procedures.expire(at: now) { fail(call, .responseTimeout, into: &effects) }
+    mutating func expireProcedures() {
+        for call in procedures.expire(at: now) { fail(call, .responseTimeout) }
     }
 }
 
@@ -157,9 +151,7 @@ extension Room {
     /// Relays a transcript segment to everybody except its sender, and keeps it for participants that join later.
     ///
     /// Agents may transcribe for others. A revision that is not newer than the known one is acknowledged and ignored.
-    mutating func transcribe(
-        _ segment: TranscriptSegment, by requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]
-    ) throws(RequestError) {
+    mutating func transcribe(_ segment: TranscriptSegment, by requester: Requester, at index: Int) throws(RequestError) {
         let sender = members[at: index]
         try sender.checkMayPublishData()
         try segment.check()
@@ -179,10 +171,10 @@ extension Room {
         if outcome == .idInUse {
             throw RequestError(.invalidArgument, "this `id` belongs to a segment of another participant; choose another")
         }
-        reply(to: requester, into: &effects)
+        reply(to: requester)
         guard outcome != .stale else { return }
-        send(.segment(segment), to: members.readers(among: members.handles(except: requester.handle)), into: &effects)
-        recordTranscript(segment, at: now, into: &effects)
+        send(.segment(segment), to: members.readers(among: members.handles(except: requester.handle)))
+        recordTranscript(segment)
     }
 }
 
@@ -239,25 +231,12 @@ extension Room {
         ///
         /// From the track's clock if the segment has times, else from the arrival of its first revision to that of its first
         /// recorded one.
-        package var began: Duration
-        package var ended: Duration
+        package var began = Duration.zero
+        package var ended = Duration.zero
         /// The track that carried it, if known.
         package var track: TrackSID?
         /// Whether that track is being recorded.
-        package var isRecorded: Bool
-
-        package init(
-            segment: TranscriptSegment, speaker: ParticipantKind, sessionID: String? = nil, began: Duration = .zero,
-            ended: Duration = .zero, track: TrackSID? = nil, isRecorded: Bool = false
-        ) {
-            self.segment = segment
-            self.speaker = speaker
-            self.sessionID = sessionID
-            self.began = began
-            self.ended = ended
-            self.track = track
-            self.isRecorded = isRecorded
-        }
+        package var isRecorded = false
     }
 
     /// A chat message.
@@ -268,37 +247,17 @@ extension Room {
         /// Nil: everybody.
         package var recipients: [Identity]?
         package var text: String
-
-        package init(id: String, sender: Identity, kind: ParticipantKind, recipients: [Identity]? = nil, text: String) {
-            self.id = id
-            self.sender = sender
-            self.kind = kind
-            self.recipients = recipients
-            self.text = text
-        }
     }
 
     /// State of a room when an audit event is recorded.
     package struct Snapshot: Sendable, Hashable {
         package var info: RoomInfo
         /// Agents and recorders excluded.
-        package var participantCount: Int
-        package var publisherCount: Int
-        package var emptyTimeout: Duration
-        package var departureTimeout: Duration
+        package var participantCount = 0
+        package var publisherCount = 0
+        package var emptyTimeout = Duration.zero
+        package var departureTimeout = Duration.zero
         package var recording: RecordingID?
-
-        package init(
-            info: RoomInfo, participantCount: Int = 0, publisherCount: Int = 0, emptyTimeout: Duration = .zero,
-            departureTimeout: Duration = .zero, recording: RecordingID? = nil
-        ) {
-            self.info = info
-            self.participantCount = participantCount
-            self.publisherCount = publisherCount
-            self.emptyTimeout = emptyTimeout
-            self.departureTimeout = departureTimeout
-            self.recording = recording
-        }
     }
 
     /// Linear in tracks.
@@ -311,38 +270,35 @@ extension Room {
 
 /// Recording audit events. The event is built only if the room reports it.
 extension Room {
-    func audit(_ event: @autoclosure () -> AuditEvent, into effects: inout [Effect]) {
-        if settings.reporting.reportsEvents { emit(.record(event(), snapshot), into: &effects) }
+    mutating func audit(_ event: @autoclosure () -> AuditEvent) {
+        if settings.reporting.reportsEvents { emit(.record(event(), snapshot)) }
     }
 
     /// Records `started` before any other event.
-    mutating func reportStart(into effects: inout [Effect]) {
+    mutating func reportStart() {
         guard phase == .new else { return }
         phase = .open
-        audit(.started, into: &effects)
-        if settings.reporting.records { startRecording(into: &effects) }
+        audit(.started)
+        if settings.reporting.records { startRecording() }
     }
 
     /// Records a revision of a segment once it is final or interrupted, and every later revision of it.
-    mutating func recordTranscript(_ segment: TranscriptSegment, at now: Instant, into effects: inout [Effect]) {
+    mutating func recordTranscript(_ segment: TranscriptSegment) {
         guard settings.reporting.reportsText, let times = transcript.record(segment, at: now) else { return }
-        audit(.transcribed(transcribed(segment, times, at: now)), into: &effects)
+        let segment = transcribed(segment, times)
+        audit(.transcribed(segment))
     }
 
     /// Records a chat message of a user or an agent. Hidden participants are not part of the conversation, as with transcripts.
-    func recordTyped(_ message: TextMessage, as id: String, by sender: Participant, into effects: inout [Effect]) {
+    mutating func recordTyped(_ message: TextMessage, as id: String, by sender: Participant) {
         guard settings.reporting.reportsText, message.topic == TextMessage.chatTopic, !sender.isHidden, sender.kind.converses,
             message.text.contains(where: { !$0.isWhitespace })
         else { return }
         let recipients = message.to.flatMap { $0.isEmpty ? nil : $0 }
-        audit(
-            .typed(TypedText(id: id, sender: sender.identity, kind: sender.kind, recipients: recipients, text: message.text)),
-            into: &effects)
+        audit(.typed(TypedText(id: id, sender: sender.identity, kind: sender.kind, recipients: recipients, text: message.text)))
     }
 
-    private func transcribed(
-        _ segment: TranscriptSegment, _ times: (began: Instant, ended: Instant), at now: Instant
-    ) -> TranscribedSegment {
+    private func transcribed(_ segment: TranscriptSegment, _ times: (began: Instant, ended: Instant)) -> TranscribedSegment {
         var segment = segment
         let speaker = segment.participant.flatMap { members[$0] }
         let own = speaker?.tracks.count == 1 ? speaker?.tracks.first : nil

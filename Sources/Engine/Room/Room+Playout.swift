@@ -24,30 +24,29 @@ extension Room {
 /// Playout of `ahead` tracks.
 extension Room {
     /// Handles a report of the queue on the publisher's shard. Reports about a track that has ended are ignored.
-    mutating func applyPlayoutReport(_ report: PlayoutQueueReport, of sid: TrackSID, at now: Instant, into effects: inout [Effect]) {
+    mutating func applyPlayoutReport(_ report: PlayoutQueueReport, of sid: TrackSID) {
         guard let index = tracks.playouts.index(of: sid), let track = tracks.index(of: sid) else { return }
         if case .started(_, let time, let playsAt) = report { tracks[at: track].anchor = (time, playsAt) }
         switch report {
         case .started, .drained, .refilled:
             let isPaused = !isOpen(trackAt: track)
-            changePlayout(of: sid, at: now, into: &effects) { playout, outcomes in
+            changePlayout(of: sid) { [now] playout, outcomes in
                 playout.apply(report, at: now, into: &outcomes)
                 // The report crossed the closing of the gate.
                 if isPaused { playout.pause(at: now) }
             }
         case .backlog(let state, let queued, let dropped):
             if dropped > 0 { tracks.playouts[at: index].recordDrops() }
-            send(
-                .playoutBacklog(sid, state, queuedMs: queued, dropped: dropped), to: [tracks[at: track].publisher], into: &effects)
+            send(.playoutBacklog(sid, state, queuedMs: queued, dropped: dropped), to: [tracks[at: track].publisher])
         case .cleared(let epoch, let end):
             let done = tracks.playouts[at: index].completeClears(upTo: epoch, end: end)
-            for clear in done { finish(clear, of: sid, at: now, into: &effects) }
+            for clear in done { finish(clear, of: sid) }
         }
     }
 
-    mutating func checkPlayouts(at now: Instant, into effects: inout [Effect]) {
+    mutating func checkPlayouts() {
         for sid in tracks.playouts.keys {
-            changePlayout(of: sid, at: now, into: &effects) { playout, outcomes in playout.processDue(at: now, into: &outcomes) }
+            changePlayout(of: sid) { [now] playout, outcomes in playout.processDue(at: now, into: &outcomes) }
         }
     }
 
@@ -57,64 +56,62 @@ extension Room {
     }
 
     /// A subscriber no longer receives a track.
-    mutating func removeProgress(of subscriber: Identity, on sid: TrackSID, at now: Instant, into effects: inout [Effect]) {
-        changePlayout(of: sid, at: now, into: &effects) { playout, outcomes in
+    mutating func removeProgress(of subscriber: Identity, on sid: TrackSID) {
+        changePlayout(of: sid) { [now] playout, outcomes in
             playout.remove(subscriber, at: now)
             playout.processDue(at: now, into: &outcomes)
         }
         if let index = tracks.playouts.index(of: sid), tracks.playouts[at: index].endRetention(), let track = tracks[sid] {
-            patch(.retain(track.info.alias, by: track.publisher, from: nil), into: &effects)
+            patch(.retain(track.info.alias, by: track.publisher, from: nil))
         }
     }
 
     /// Ends the playout of a track: pending clears and marks are answered.
-    mutating func endPlayout(of sid: TrackSID, at now: Instant, into effects: inout [Effect]) {
+    mutating func endPlayout(of sid: TrackSID) {
         guard let index = tracks.playouts.index(of: sid), let track = tracks[sid] else { return }
         let interruption = tracks.playouts[at: index].interruption(at: now)
         let (clears, marks) = tracks.playouts[at: index].end()
         let heard = tracks.playouts[at: index].heard(at: now).playedTs.map(MediaTime.init(ticks:))
         tracks.playouts.remove(sid)
-        for clear in clears { finish(clear, of: sid, at: now, into: &effects) }
-        if let interruption { interruptTranscript(of: track, interruption, at: now, into: &effects) }
+        for clear in clears { finish(clear, of: sid) }
+        if let interruption { interruptTranscript(of: track, interruption) }
         guard members.contains(track.publisher) else { return }
         for mark in marks {
-            send(.playoutMarked(sid, name: mark.name, .dropped, at: heard), to: [track.publisher], into: &effects)
+            send(.playoutMarked(sid, name: mark.name, .dropped, at: heard), to: [track.publisher])
         }
     }
 
     /// Applies a change to the playout of a track, if it has one, and sends what results.
-    mutating func changePlayout(
-        of sid: TrackSID, at now: Instant, into effects: inout [Effect], by change: (inout Playout, inout [Playout.Outcome]) -> Void
-    ) {
+    mutating func changePlayout(of sid: TrackSID, by change: (inout Playout, inout [Playout.Outcome]) -> Void) {
         guard let index = tracks.playouts.index(of: sid) else { return }
         var outcomes: [Playout.Outcome] = []
         change(&tracks.playouts[at: index], &outcomes)
         wakeUp.include(tracks.playouts[at: index].deadline(after: now))
         // Usually there are none; avoids looking up the track.
         guard !outcomes.isEmpty, let track = tracks[sid] else { return }
-        for outcome in outcomes { send(outcome, of: track, into: &effects) }
+        for outcome in outcomes { send(outcome, of: track) }
     }
 
-    private mutating func send(_ outcome: Playout.Outcome, of track: Track, into effects: inout [Effect]) {
+    private mutating func send(_ outcome: Playout.Outcome, of track: Track) {
         let (sid, identity) = (track.info.sid, track.info.participant)
         switch outcome {
         case .started(let time):
-            send(.playoutStarted(sid, of: identity, epoch: track.info.epoch, at: time), to: everyone, into: &effects)
-            playoutStarted(ofAgent: track.publisher, into: &effects)
+            send(.playoutStarted(sid, of: identity, epoch: track.info.epoch, at: time), to: everyone)
+            playoutStarted(ofAgent: track.publisher)
         case .marked(let name, let status, let time):
             guard members.contains(track.publisher) else { return }
-            send(.playoutMarked(sid, name: name, status, at: time), to: [track.publisher], into: &effects)
+            send(.playoutMarked(sid, name: name, status, at: time), to: [track.publisher])
         case .finished(let heard):
             settleTranscript(of: track, upTo: heard)
-            send(.playoutFinished(sid, of: identity, epoch: track.info.epoch, heard), to: everyone, into: &effects)
-            playoutEnded(ofAgent: track.publisher, into: &effects)
+            send(.playoutFinished(sid, of: identity, epoch: track.info.epoch, heard), to: everyone)
+            playoutEnded(ofAgent: track.publisher)
         }
     }
 }
 
 /// Requests about `ahead` tracks.
 extension Room {
-    mutating func setMark(_ mark: PlayoutMark, by requester: Requester, now: Instant, into effects: inout [Effect]) throws(RequestError) {
+    mutating func setMark(_ mark: PlayoutMark, by requester: Requester) throws(RequestError) {
         guard let track = tracks[mark.track] else { throw .noSuchTrack }
         guard track.publisher == requester.handle else {
             throw RequestError(.notAllowed, "only the publisher of a track can set marks on it")
@@ -127,17 +124,15 @@ extension Room {
             throw RequestError(
                 .limitExceeded, "\(Limits.marksPendingMax) marks of this track are pending; wait for one of them", retryable: true)
         }
-        reply(to: requester, into: &effects)
-        changePlayout(of: mark.track, at: now, into: &effects) { playout, outcomes in
+        reply(to: requester)
+        changePlayout(of: mark.track) { [now] playout, outcomes in
             playout.mark(MediaTime(ticks: mark.ts), name: mark.name, at: now, into: &outcomes)
         }
     }
 
     /// Drops audio that has not been played. The playout position is settled now; the answer follows when the publisher's shard has
     /// reported the end of the queue.
-    mutating func clear(
-        _ sid: TrackSID, _ reason: String?, by requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]
-    ) throws(RequestError) {
+    mutating func clear(_ sid: TrackSID, _ reason: String?, by requester: Requester, at index: Int) throws(RequestError) {
         guard let track = tracks.index(of: sid) else { throw .noSuchTrack }
         let participant = members[at: index]
         guard tracks[at: track].publisher == requester.handle || participant.isSubscribed(to: tracks[at: track]) else {
@@ -151,37 +146,35 @@ extension Room {
             throw RequestError(.limitExceeded, "too many clears of this track are pending; wait for one of them", retryable: true)
         }
         // Marks reached by now count as played.
-        changePlayout(of: sid, at: now, into: &effects) { playout, outcomes in playout.processDue(at: now, into: &outcomes) }
+        changePlayout(of: sid) { [now] playout, outcomes in playout.processDue(at: now, into: &outcomes) }
         tracks.playouts[at: playout].clear(by: participant.signature, requester: requester, reason: reason, at: now)
         tracks[at: track].info.epoch = tracks.playouts[at: playout].epoch
         let info = tracks[at: track].info
-        patch(.clear(info.alias, by: tracks[at: track].publisher, epoch: info.epoch), into: &effects)
+        patch(.clear(info.alias, by: tracks[at: track].publisher, epoch: info.epoch))
     }
 
     /// Reports a completed clear: first to the requester, then to everybody. Non-subscribers are included, because every
     /// `playout.started` has an end, and later subscribers need the epoch.
-    mutating func finish(_ clear: Playout.Clear, of sid: TrackSID, at now: Instant, into effects: inout [Effect]) {
+    mutating func finish(_ clear: Playout.Clear, of sid: TrackSID) {
         guard let track = tracks[sid] else { return }
         let cleared = ClearedPlayout(
             track: sid, epoch: clear.epoch, heard: clear.heard, discardedMs: clear.discardedMilliseconds, reason: clear.reason)
-        if members.contains(clear.requester.handle) { reply(.cleared(cleared), to: clear.requester, into: &effects) }
+        if members.contains(clear.requester.handle) { reply(.cleared(cleared), to: clear.requester) }
         // A participant that has left is not named.
         let by = members.handle(of: clear.by) == nil ? Identity(text: "") : clear.by
-        send(.playoutCleared(cleared, by: by), to: everyone, into: &effects)
+        send(.playoutCleared(cleared, by: by), to: everyone)
         if members.contains(track.publisher) {
             for mark in clear.marks {
-                send(.playoutMarked(sid, name: mark.name, .cleared, at: clear.furthest), to: [track.publisher], into: &effects)
+                send(.playoutMarked(sid, name: mark.name, .cleared, at: clear.furthest), to: [track.publisher])
             }
         }
         let heard = clear.heard.playedTs.map(MediaTime.init(ticks:))
-        if let start = track.talk.start { endTalk(on: sid, at: heard ?? start, .cleared, into: &effects) }
-        interruptTranscript(of: track, clear.interruption, at: now, into: &effects)
-        playoutEnded(ofAgent: track.publisher, into: &effects)
+        if let start = track.talk.start { endTalk(on: sid, at: heard ?? start, .cleared) }
+        interruptTranscript(of: track, clear.interruption)
+        playoutEnded(ofAgent: track.publisher)
     }
 
-    mutating func applyProgress(
-        _ progress: PlayoutProgress, of requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]
-    ) throws(RequestError) {
+    mutating func applyProgress(_ progress: PlayoutProgress, of requester: Requester, at index: Int) throws(RequestError) {
         let participant = members[at: index]
         guard let track = tracks[progress.track] else { throw .noSuchTrack }
         guard participant.isSubscribed(to: track) else {
@@ -192,17 +185,17 @@ extension Room {
         guard (0...longest).contains(progress.bufferedMs) else {
             throw RequestError(.invalidArgument, "`buffered_ms` must be 0 to \(ProtocolLimits.aheadMilliseconds)")
         }
-        reply(to: requester, into: &effects)
+        reply(to: requester)
         // Rounded up: a client that counts in frames means the end of the last one.
         let buffered = Int(progress.bufferedMs.rounded(.up)) * MediaTime.ticksPerMillisecond
-        changePlayout(of: progress.track, at: now, into: &effects) { playout, outcomes in
+        changePlayout(of: progress.track) { [now] playout, outcomes in
             playout.applyProgress(
                 played: progress.playedTs.map(MediaTime.init(ticks:)), buffered: buffered, epoch: progress.epoch,
                 from: participant.identity,
                 at: now, into: &outcomes)
         }
         if let index = tracks.playouts.index(of: progress.track), let time = tracks.playouts[at: index].retentionUpdate(at: now) {
-            patch(.retain(track.info.alias, by: track.publisher, from: time), into: &effects)
+            patch(.retain(track.info.alias, by: track.publisher, from: time))
         }
     }
 }
@@ -221,12 +214,10 @@ extension Room {
     }
 
     /// Reports to everybody, the agent included, how much of its transcript was played when its track was cleared or ended.
-    mutating func interruptTranscript(
-        of track: Track, _ interruption: Transcript.Interruption, at now: Instant, into effects: inout [Effect]
-    ) {
+    mutating func interruptTranscript(of track: Track, _ interruption: Transcript.Interruption) {
         for segment in transcript.interrupt(interruption, where: isSpoken(on: track)) {
-            send(.segment(segment), to: members.readers(among: everyone), into: &effects)
-            recordTranscript(segment, at: now, into: &effects)
+            send(.segment(segment), to: members.readers(among: everyone))
+            recordTranscript(segment)
         }
     }
 

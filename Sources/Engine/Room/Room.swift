@@ -24,10 +24,16 @@ package struct Room: Sendable {
     var tracks = PublishedTracks()
     /// The recording in progress.
     package internal(set) var recording: RecordingID?
+    /// Assistants that were asked for and cannot come yet, in the order of their first report.
+    var waitingAgents: [(agent: Identity, reason: AgentWaitReason)] = []
     var procedures = PendingProcedureCalls()
     var transcript = Transcript()
     var identifiers: IdentifierGenerator
     var wakeUp = EarliestDeadline()
+    /// The time of the current input.
+    var now: Instant
+    /// The effects of the current input; empty in between.
+    var effects: [Effect] = []
 
     enum Phase: Sendable {
         /// Before the first input; `AuditEvent.started` is not recorded yet.
@@ -46,6 +52,7 @@ package struct Room: Sendable {
     package init(name: String, sid: RoomSID, settings: RoomSettings, createdAt: Int64, seed: UInt64, at now: Instant) {
         info = RoomInfo(sid: sid, name: name, metadata: settings.metadata, createdAt: createdAt, maxParticipants: settings.maxParticipants)
         self.settings = settings
+        self.now = now
         members = Membership(emptyTimeout: settings.emptyTimeout, departureTimeout: settings.departureTimeout, at: now)
         identifiers = IdentifierGenerator(seed: seed)
         wakeUp.include(members.emptyDeadline)
@@ -60,27 +67,31 @@ package struct Room: Sendable {
     ///
     /// - Parameter now: never goes back.
     package mutating func handle(_ input: Input, at now: Instant, into effects: inout [Effect]) {
+        self.now = now
+        swap(&self.effects, &effects)
+        defer { swap(&self.effects, &effects) }
         guard !isOver else {
             // A join that was under way when the room ended still needs its answer.
-            if case .joined(let handle, _) = input { effects.append(.close(handle, .roomClosed)) }
+            if case .joined(let handle, _) = input { self.effects.append(.close(handle, .roomClosed)) }
             return
         }
-        reportStart(into: &effects)
+        reportStart()
         switch input {
-        case .joined(let handle, let admission): join(handle, admission, at: now, into: &effects)
+        case .joined(let handle, let admission): join(handle, admission)
         case .request(let request, let id, let handle):
-            answer(request, of: Requester(handle: handle, id: id), at: now, into: &effects)
-        case .left(let handle, let reason): depart(handle, reason, at: now, into: &effects)
-        case .connectionLost(let handle, let reason): loseConnection(of: handle, reason, at: now, into: &effects)
+            answer(request, of: Requester(handle: handle, id: id))
+        case .left(let handle, let reason): depart(handle, reason)
+        case .connectionLost(let handle, let reason): loseConnection(of: handle, reason)
         case .resumeConfirmed(let handle): members.index(of: handle).map { members[at: $0].confirmResume() }
-        case .administered(let command): administer(command, at: now, into: &effects)
-        case .talkStarted(let track, let time): beginTalk(on: track, at: time, now: now, into: &effects)
-        case .talkStopped(let track, let time, let end): endTalk(on: track, at: time, end, into: &effects)
-        case .measured(let measurements): measure(measurements, at: now, into: &effects)
-        case .playout(let track, let report): applyPlayoutReport(report, of: track, at: now, into: &effects)
-        case .connectionMeasured(let handle, let measurement): updateQuality(of: handle, by: measurement, into: &effects)
-        case .draining(let deadline): drain(deadline: deadline, at: now, into: &effects)
-        case .deadlinePassed: processDeadlines(at: now, into: &effects)
+        case .administered(let command): administer(command)
+        case .talkStarted(let track, let time): beginTalk(on: track, at: time)
+        case .talkStopped(let track, let time, let end): endTalk(on: track, at: time, end)
+        case .measured(let measurements): measure(measurements)
+        case .playout(let track, let report): applyPlayoutReport(report, of: track)
+        case .connectionMeasured(let handle, let measurement): updateQuality(of: handle, by: measurement)
+        case .draining(let deadline): drain(deadline: deadline)
+        case .paused(let pause): extendTimeouts(by: pause)
+        case .deadlinePassed: processDeadlines()
         }
     }
 }
@@ -111,6 +122,8 @@ extension Room {
         case connectionMeasured(ParticipantHandle, ConnectionMeasurement)
         /// The gateway is shutting down. `deadline` in seconds since 1970.
         case draining(deadline: Int64)
+        /// The home shard did not run for this long until now (`PauseDetector`).
+        case paused(Duration)
         /// The time given by `deadline` has come.
         case deadlinePassed
     }
@@ -137,6 +150,8 @@ extension Room {
         case record(AuditEvent, Snapshot)
         /// The presence of an agent has changed, if the room's `RoomReporting` wants it. Not sent at the room's end.
         case agent(Identity, AgentPresence)
+        /// The first user has come, or the last one has left, if the room's `RoomReporting` wants it. Not sent at the room's end.
+        case attended(Bool)
         /// Copy the track's frames to the recorder from now on. Repeated wherever the publisher moves.
         case tap(RecordingTap, by: ParticipantHandle)
         /// Stop copying; the recording of this track is complete.
@@ -164,47 +179,45 @@ extension Room {
         case hold(Identity, Bool)
         /// Mutes all current and future tracks of the participant.
         case muteParticipant(Identity, Bool)
+        /// An assistant that was asked for cannot come yet, or does not come.
+        case agentWaiting(Identity, AgentWaitReason)
     }
-}
 
-extension Room {
     /// Performs a request or rejects it. Each request is validated completely before it changes state, so a rejected one leaves no
     /// trace.
-    mutating func answer(_ request: Request, of requester: Requester, at now: Instant, into effects: inout [Effect]) {
+    mutating func answer(_ request: Request, of requester: Requester) {
         // The sender may have been removed while its request was under way.
         guard let index = members.index(of: requester.handle) else { return }
         do throws(RequestError) {
-            try perform(request, of: requester, at: index, now: now, into: &effects)
+            try perform(request, of: requester, at: index)
         } catch {
-            emit(.reject(error, re: requester.id, to: requester.handle), into: &effects)
+            emit(.reject(error, re: requester.id, to: requester.handle))
         }
     }
 
-    private mutating func perform(
-        _ request: Request, of requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]
-    ) throws(RequestError) {
+    private mutating func perform(_ request: Request, of requester: Requester, at index: Int) throws(RequestError) {
         switch request {
-        case .publish(let description): try publish(description, by: requester, at: index, now: now, into: &effects)
-        case .unpublish(let track): try unpublish(track, by: requester, now: now, into: &effects)
-        case .mute(let track, let muted): try mute(track, muted, by: requester, at: index, now: now, into: &effects)
-        case .subscribe(let track, let subscribed): try subscribe(requester, at: index, to: track, subscribed, now: now, into: &effects)
-        case .updateParticipant(let update): try updateProfile(update, of: requester, at: index, now: now, into: &effects)
-        case .sendData(let message): try sendData(message, by: requester, at: index, into: &effects)
-        case .sendText(let message): try sendText(message, by: requester, at: index, into: &effects)
-        case .sendDigits(let digits): try sendDigits(digits, by: requester, at: index, into: &effects)
-        case .callProcedure(let call): try callProcedure(call, by: requester, at: index, now: now, into: &effects)
-        case .answerProcedure(let answer): try answerProcedure(answer, by: requester, into: &effects)
-        case .segment(let segment): try transcribe(segment, by: requester, at: index, now: now, into: &effects)
-        case .agentState(let state): try setAgentState(state, by: requester, at: index, now: now, into: &effects)
-        case .hold(let held): hold(held, by: requester, at: index, now: now, into: &effects)
-        case .playoutMark(let mark): try setMark(mark, by: requester, now: now, into: &effects)
-        case .playoutClear(let track, let reason): try clear(track, reason, by: requester, at: index, now: now, into: &effects)
-        case .playoutProgress(let progress): try applyProgress(progress, of: requester, at: index, now: now, into: &effects)
+        case .publish(let description): try publish(description, by: requester, at: index)
+        case .unpublish(let track): try unpublish(track, by: requester)
+        case .mute(let track, let muted): try mute(track, muted, by: requester, at: index)
+        case .subscribe(let track, let subscribed): try subscribe(requester, at: index, to: track, subscribed)
+        case .updateParticipant(let update): try updateProfile(update, of: requester, at: index)
+        case .sendData(let message): try sendData(message, by: requester, at: index)
+        case .sendText(let message): try sendText(message, by: requester, at: index)
+        case .sendDigits(let digits): try sendDigits(digits, by: requester, at: index)
+        case .callProcedure(let call): try callProcedure(call, by: requester, at: index)
+        case .answerProcedure(let answer): try answerProcedure(answer, by: requester)
+        case .segment(let segment): try transcribe(segment, by: requester, at: index)
+        case .agentState(let state): try setAgentState(state, by: requester, at: index)
+        case .hold(let held): hold(held, by: requester, at: index)
+        case .playoutMark(let mark): try setMark(mark, by: requester)
+        case .playoutClear(let track, let reason): try clear(track, reason, by: requester, at: index)
+        case .playoutProgress(let progress): try applyProgress(progress, of: requester, at: index)
         // The shell normally answers pings itself.
-        case .ping(let time): reply(.pong(time), to: requester, into: &effects)
-        case .refreshToken: try refreshToken(of: requester, at: index, now: now, into: &effects)
+        case .ping(let time): reply(.pong(time), to: requester)
+        case .refreshToken: try refreshToken(of: requester, at: index)
         case .leave(let reason):
-            depart(requester.handle, DisconnectReason(leaveReason: reason), closing: .left, at: now, into: &effects)
+            depart(requester.handle, DisconnectReason(leaveReason: reason), closing: .left)
         }
     }
 }
@@ -218,23 +231,35 @@ extension DisconnectReason {
 }
 
 extension Room {
+    /// A pause of the gateway counts neither as absence nor as silence, because no client could resume, join, answer or send audio. Windows that began
+    /// after it keep their length.
+    mutating func extendTimeouts(by pause: Duration) {
+        members.extendEmptyTimeout(by: pause, at: now)
+        procedures.extend(by: pause)
+        for index in 0..<members.count {
+            members[at: index].silence.extend(by: pause, at: now)
+            guard let window = members[at: index].reconnectWindow else { continue }
+            members[at: index].reconnectWindow?.until = min(window.until + pause, now + settings.resumeWindow)
+        }
+    }
+
     /// Performs everything that is due and computes the next deadline. Linear in participants and tracks.
-    mutating func processDeadlines(at now: Instant, into effects: inout [Effect]) {
+    mutating func processDeadlines() {
         if members.isTimeoutOver(at: now) {
-            close(.roomClosed, at: now, into: &effects)
+            close(.roomClosed)
             return
         }
-        expireReconnectWindows(at: now, into: &effects)
-        expireProcedures(at: now, into: &effects)
-        checkPlayouts(at: now, into: &effects)
+        expireReconnectWindows()
+        expireProcedures()
+        checkPlayouts()
         for index in 0..<members.count {
             if let milliseconds = members[at: index].silence.check(at: now) {
-                send(.silence(members[at: index].identity, milliseconds: milliseconds), to: everyone, into: &effects)
+                send(.silence(members[at: index].identity, milliseconds: milliseconds), to: everyone)
             }
-            reportDelayedSpeaking(ofParticipantAt: index, at: now, into: &effects)
-            processProfileDeadlines(ofParticipantAt: index, at: now, into: &effects)
+            reportDelayedSpeaking(ofParticipantAt: index)
+            processProfileDeadlines(ofParticipantAt: index)
         }
-        sendSpeakerChanges(at: now, into: &effects)
+        sendSpeakerChanges()
 
         wakeUp.clear()
         wakeUp.include(members.emptyDeadline)
@@ -255,21 +280,21 @@ extension Room {
 extension Room {
     var everyone: [ParticipantHandle] { members.handles }
 
-    func emit(_ effect: Effect, into effects: inout [Effect]) {
+    mutating func emit(_ effect: Effect) {
         assert(effect.named.allSatisfy(members.contains), "an effect names somebody who is not in the room: \(effect)")
         effects.append(effect)
     }
 
-    func send(_ event: Event, to audience: [ParticipantHandle], into effects: inout [Effect]) {
-        if !audience.isEmpty { emit(.send(event, to: audience), into: &effects) }
+    mutating func send(_ event: Event, to audience: [ParticipantHandle]) {
+        if !audience.isEmpty { emit(.send(event, to: audience)) }
     }
 
-    func patch(_ change: PatchChange, into effects: inout [Effect]) {
-        emit(.patch(change), into: &effects)
+    mutating func patch(_ change: PatchChange) {
+        emit(.patch(change))
     }
 
-    func reply(_ reply: Reply = .done, to requester: Requester, into effects: inout [Effect]) {
-        if let id = requester.id { emit(.reply(reply, re: id, to: requester.handle), into: &effects) }
+    mutating func reply(_ reply: Reply = .done, to requester: Requester) {
+        if let id = requester.id { emit(.reply(reply, re: id, to: requester.handle)) }
     }
 }
 
@@ -287,7 +312,7 @@ extension Room.Effect {
         case .patch(.move(_, _, let publisher, _, let subscribers)): [publisher] + subscribers
         case .patch(.subscribe(let subscriber, _, let publisher, _)), .patch(.unsubscribe(let subscriber, _, let publisher)):
             [subscriber, publisher]
-        case .record, .agent, .closed: []
+        case .record, .agent, .attended, .closed: []
         }
     }
 }
@@ -329,6 +354,11 @@ extension Room {
     /// All participants with their tracks, including hidden ones; for administrators. Linear in participants and tracks.
     package var participants: [ParticipantInfo] {
         members.participants.map { $0.info(tracks: trackInfos(of: $0)) }
+    }
+
+    /// The participants whose connection is lost, and since when, hidden ones included; for administrators. Linear in participants.
+    package var reconnecting: [(identity: Identity, since: Instant)] {
+        members.participants.compactMap { participant in participant.reconnectWindow.map { (participant.identity, $0.since) } }
     }
 
     /// Whether no participant is present, agents included.

@@ -1,25 +1,20 @@
 package import Backend
 internal import Engine
 package import Sockets
+internal import Synchronization
 internal import Wire
 
 /// The counters of one shard: plain integers on its thread, copied to the metrics board once a second.
 package struct Counters: Sendable {
     package var connections = 0
-    package var connectionsTurnedAway: UInt64 = 0
-    package var handshakesAbandoned: UInt64 = 0
-    /// Times a listener paused because descriptors or memory ran out.
-    package var acceptFailures: UInt64 = 0
-    /// Connections closed for their PROXY header.
-    package var proxyHeadersRefused: [ProxyHeader.Fault: UInt64] = [:]
-    /// Requests of proxies with an `X-Forwarded-For` that is no list of addresses.
-    package var forwardedForMalformed: UInt64 = 0
+    /// Of connections that never reach the shard.
+    package var loop = LoopCounters()
+    package var mailboxMessagesDropped: UInt64 = 0
     package var rooms = 0
     package var participants = 0
     /// Participants whose socket is lost and whose session may be resumed.
     package var participantsAway = 0
-    /// Call channels.
-    package var devices = 0
+    package var channels = 0
     package var tracks = 0
     /// Queued frames in the store.
     package var framesHeld = 0
@@ -37,7 +32,7 @@ package struct Counters: Sendable {
     package var framesQueued: UInt64 = 0
     /// By `DropReason.rawValue`.
     package var dropped = [UInt64](repeating: 0, count: DropReason.allCases.count)
-    package var malformed: [String: UInt64] = Dictionary(uniqueKeysWithValues: FrameError.allCases.map { ($0.rawValue, 0) })
+    package var malformed: [String: UInt64] = [:]
     package var controlIn: UInt64 = 0
     package var controlOut: UInt64 = 0
     package var requestsRefused: [String: UInt64] = [:]
@@ -51,7 +46,8 @@ package struct Counters: Sendable {
     /// From the upgrade request to `hello`.
     package var joinSeconds = Histogram(bounds: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1])
     package var closed: [UInt16: UInt64] = [:]
-    package var receiptsAsked: UInt64 = 0
+    /// Pings sent as delivery probes.
+    package var probesSent: UInt64 = 0
     /// Audit events that did not fit into the queue.
     package var auditEventsLost: UInt64 = 0
     /// Frames missing from recordings because the disk could not keep up.
@@ -60,4 +56,42 @@ package struct Counters: Sendable {
     package var loopLagSeconds = Histogram(bounds: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5])
 
     package init() {}
+}
+
+/// HTTP counters of one shard.
+package struct HTTPCounters: Sendable {
+    struct Outcome: Hashable, Sendable {
+        /// Empty if no route matched.
+        var route: String
+        var status: Int
+    }
+
+    private(set) var requests: [Outcome: UInt64] = [:]
+    /// By route, in seconds, from the complete request to its response.
+    private(set) var secondsOfRoute: [String: Double] = [:]
+    private(set) var seconds = Histogram(bounds: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5])
+
+    mutating func count(route: String?, status: Int, seconds: Double) {
+        let route = route ?? ""
+        requests[Outcome(route: route, status: status), default: 0] += 1
+        secondsOfRoute[route, default: 0] += seconds
+        self.seconds.add(seconds)
+    }
+}
+
+/// The latest counters of all shards: published by each once a second and on request, read by `/metrics`.
+package final class MetricsBoard: Sendable {
+    private let shards: Mutex<[Counters]>
+
+    package init(shardCount: Int) {
+        shards = Mutex(Array(repeating: Counters(), count: shardCount))
+    }
+
+    package func publish(_ counters: Counters, ofShard index: Int) {
+        shards.withLock { $0[index] = counters }
+    }
+
+    package var snapshot: [Counters] {
+        shards.withLock { $0 }
+    }
 }

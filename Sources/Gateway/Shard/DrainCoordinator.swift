@@ -3,13 +3,13 @@ internal import Logging
 internal import Sockets
 internal import Wire
 
-/// Graceful shutdown: admits no connections, notifies all clients, and stops all shards together when they are empty or the deadline has passed.
+/// Graceful shutdown: admits no connections, notifies all clients, and stops all shards together when they are empty or the deadline has
+/// passed.
 final class DrainCoordinator {
     private let context: ShardContext
     private let slots: SlotTable<ParticipantConnection>
-    private let control: ControlWriter
     private let rooms: RoomHost
-    private let channels: UserChannels
+    private let channels: Channels
     private let http: HTTPFrontEnd
     private var phase = Phase.serving
     /// Shards that have reported to be empty.
@@ -26,12 +26,10 @@ final class DrainCoordinator {
     private static var closingTime: Duration { .seconds(2) }
 
     init(
-        _ context: ShardContext, _ slots: SlotTable<ParticipantConnection>, _ control: ControlWriter, _ rooms: RoomHost,
-        _ channels: UserChannels, _ http: HTTPFrontEnd
+        _ context: ShardContext, _ slots: SlotTable<ParticipantConnection>, _ rooms: RoomHost, _ channels: Channels, _ http: HTTPFrontEnd
     ) {
         self.context = context
         self.slots = slots
-        self.control = control
         self.rooms = rooms
         self.channels = channels
         self.http = http
@@ -44,12 +42,11 @@ final class DrainCoordinator {
         guard !isDraining else { return closeEverybody() }
         phase = .draining(until: context.now + span)
         context.log.info("draining", metadata: ["participants": "\(context.counters.participants)"])
-        rooms.startDraining(deadline: wallClock)
+        rooms.applyToAll(.draining(deadline: wallClock))
         finishIfEmpty()
         context.wake(within: Housekeeping.busyInterval)
     }
 
-    /// Called on every tick.
     func check() {
         switch phase {
         case .serving: break
@@ -76,9 +73,7 @@ final class DrainCoordinator {
     private func closeEverybody() {
         if case .closing = phase { return }
         phase = .closing(until: context.now + Self.closingTime)
-        for slot in 0..<slots.count {
-            if let participant = slots[slot] { control.close(participant, .serverShutdown) }
-        }
+        for slot in 0..<slots.count { slots[slot]?.close(.serverShutdown) }
         channels.closeAll(.serverShutdown)
         finishIfEmpty()
         context.wake(within: Housekeeping.busyInterval)

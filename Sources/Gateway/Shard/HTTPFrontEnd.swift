@@ -14,11 +14,10 @@ final class HTTPFrontEnd {
         self.context = context
     }
 
-    /// No request is waiting for its response.
     var isIdle: Bool { openRequests.isEmpty }
 
     func handle(_ exchange: HTTPExchange) {
-        let request = HTTPServerRequest(exchange, at: context.loop.exactNow)
+        let request = HTTPServerRequest(exchange.request, body: exchange.body, at: context.loop.exactNow)
         let number: Int
         do throws(HTTPError) {
             try check(exchange)
@@ -31,7 +30,7 @@ final class HTTPFrontEnd {
             return exchange.respond(response)
         }
         let gateway = context.gateway
-        let router = exchange.source.entrance == .operations ? gateway.operationsRouter : gateway.router
+        let router = exchange.request.source.entrance == .operations ? gateway.operationsRouter : gateway.router
         let found = router.find(request)
         Task(executorPreference: found.route?.executor) { [mailbox = context.mailbox] in
             mailbox.post(.respond(await router.answer(request, by: found), number: number))
@@ -46,20 +45,16 @@ final class HTTPFrontEnd {
     }
 
     private func check(_ exchange: HTTPExchange) throws(HTTPError) {
-        guard exchange.isSecure else {
-            throw HTTPError(.badRequest, "tls_required", "this port speaks TLS only; use https://")
+        guard exchange.request.isSecure else {
+            throw HTTPError(.tlsRequired, "this port speaks TLS only; use https://")
         }
-        guard exchange.source.isTrusted else { throw .untrustedProxy }
+        guard exchange.request.source.isTrusted else { throw .untrustedProxy }
         switch exchange.fault {
         case nil: return
-        case .bodyInChunks: throw HTTPError(.lengthRequired, "length_required", "send the body with a Content-Length, not in chunks")
-        case .bodyUnasked:
-            throw HTTPError(
-                .badRequest, "pipelined_body", "wait for the response before a request with a body, or use another connection")
-        case .bodyTooBig: throw HTTPError(.contentTooLarge, "body_too_large", "a body has at most 1 MiB")
-        case .bodyTooSlow: throw HTTPError(.requestTimeout, "body_too_slow", "the body took too long; send it again")
+        case .bodyInChunks: throw HTTPError(.lengthRequired, "send the body with a Content-Length, not in chunks")
+        case .bodyTooBig: throw HTTPError(.bodyTooLarge, "a body has at most 1 MiB")
+        case .bodyTooSlow: throw HTTPError(.bodyTooSlow, "the body took too long; send it again")
         case .noRoom: throw OpenRequests.tooMany
-        case .pathCutOff: throw .lineEndInPath
         case .malformed(let fault): throw HTTPError(fault)
         }
     }
@@ -80,7 +75,7 @@ final class HTTPFrontEnd {
         context.gateway.operatorLog.refused(from: exchange.peerAddress, at: context.now) {
             OperatorLog.Refusal(
                 reason: code, status: response.status.code, address: exchange.peerAddress, route: route ?? "",
-                request: response.fields[.requestID] ?? "")
+                request: RequestContext(id: response.fields[.requestID], traceparent: exchange.request.head.fields[.traceparent]))
         }
     }
 }
@@ -88,21 +83,17 @@ final class HTTPFrontEnd {
 extension HTTPError {
     fileprivate init(_ fault: RequestFault) {
         switch fault {
-        case .encoding: self.init(.badRequest, "invalid_path", fault.explanation)
-        case .unknownMethod: self.init(.notImplemented, "unknown_method", fault.explanation)
-        case .otherUpgrade: self.init(.badRequest, "upgrade_refused", fault.explanation)
-        case .handshake: self.init(.badRequest, "bad_upgrade", fault.explanation)
-        case .webSocketVersion: self.init(.upgradeRequired, "websocket_version", fault.explanation)
-        default: self.init(.badRequest, "bad_request", fault.explanation)
+        case .encoding, .dotSegment: self.init(.invalidPath, fault.explanation)
+        case .unknownMethod: self.init(.unknownMethod, fault.explanation)
+        case .otherUpgrade: self.init(.upgradeRefused, fault.explanation)
+        case .handshake: self.init(.badUpgrade, fault.explanation)
+        case .webSocketVersion: self.init(.websocketVersion, fault.explanation)
+        default: self.init(.badRequest, fault.explanation)
         }
     }
 
     static var untrustedProxy: HTTPError {
         HTTPError(
-            .forbidden, "untrusted_proxy", "this port is for trusted proxies (`trusted_proxies`); clients connect to the port with TLS")
-    }
-
-    static var lineEndInPath: HTTPError {
-        HTTPError(.badRequest, "invalid_path", "a path or query must not contain line ends, encoded or not")
+            .untrustedProxy, "this port is for trusted proxies (`trusted_proxies`); clients connect to the port with TLS")
     }
 }

@@ -9,12 +9,12 @@ final class Housekeeping {
     private let context: ShardContext
     private let slots: SlotTable<ParticipantConnection>
     private let sender: FrameSender
-    private let control: ControlWriter
     private let media: MediaRelay
     private let rooms: RoomHost
-    private let channels: UserChannels
+    private let channels: Channels
     /// The last 20 ms period whose work was done; 0 before the first.
     private var lastPeriod = 0
+    private var pauses = PauseDetector()
     private var nextAcceptWarning = Instant(nanoseconds: 0)
 
     /// The pause between ticks while there are participants.
@@ -32,19 +32,17 @@ final class Housekeeping {
     private static var probeSeconds: Int { 10 }
 
     init(
-        _ context: ShardContext, _ slots: SlotTable<ParticipantConnection>, _ sender: FrameSender, _ control: ControlWriter,
-        _ media: MediaRelay, _ rooms: RoomHost, _ channels: UserChannels
+        _ context: ShardContext, _ slots: SlotTable<ParticipantConnection>, _ sender: FrameSender, _ media: MediaRelay,
+        _ rooms: RoomHost, _ channels: Channels
     ) {
         self.context = context
         self.slots = slots
         self.sender = sender
-        self.control = control
         self.media = media
         self.rooms = rooms
         self.channels = channels
     }
 
-    /// Sets the timer for the next tick.
     func scheduleNext() {
         let isBusy = context.counters.participants > 0 || rooms.hasRemoteParticipants
         let hasQueues = !sender.waitingSlots.isEmpty
@@ -53,6 +51,7 @@ final class Housekeeping {
 
     func tick() {
         if let due = context.takeTick() {
+            notePause(since: due)
             let lag = max(.zero, context.loop.exactNow - due)
             sender.recentLag = max(.nanoseconds(sender.recentLag.inNanoseconds / 2), lag)
             context.counters.loopLagSeconds.add(Double(lag.inNanoseconds) / 1e9)
@@ -64,11 +63,21 @@ final class Housekeeping {
         if lastPeriod == 0 || period - lastPeriod > Self.missedPeriodsMax { lastPeriod = period - 1 }
         while lastPeriod < period {
             lastPeriod += 1
-            perform(lastPeriod)
+            work(in: lastPeriod)
         }
     }
 
-    private func perform(_ period: Int) {
+    /// The process may have stood still since the timer was due. Then clients are probed first and have the usual time to answer, and windows
+    /// to resume go on.
+    private func notePause(since due: Instant) {
+        guard let pause = pauses.timerFired(at: context.now, dueAt: due) else { return }
+        context.log.warning(
+            "the gateway stood still; clients have time to answer",
+            metadata: ["seconds": "\(Double(pause.inMilliseconds) / 1_000)", "participants": "\(context.counters.participants)"])
+        rooms.applyToAll(.paused(pause))
+    }
+
+    private func work(in period: Int) {
         let publishers = media.panel.patches.count
         for slot in stride(from: period % Self.talkspurtPeriods, to: publishers, by: Self.talkspurtPeriods) {
             media.endTalkspurts(ofSlot: slot)
@@ -81,12 +90,12 @@ final class Housekeeping {
                 measureForRemoteRoom(slot)
             }
         }
-        rooms.performDeadlines(at: context.now)
+        rooms.applyDeadlines()
         for slot in stride(from: period % Self.participantPeriods, to: slots.count, by: Self.participantPeriods) {
             if let participant = slots[slot] { check(participant, second: period / Self.participantPeriods) }
         }
         guard period % Self.participantPeriods == 0 else { return }
-        channels.checkLiveness()
+        channels.check(pauses)
         context.gateway.operatorLog.noteSuppressedRefusals(at: context.now)
         publishMetrics()
     }
@@ -95,20 +104,17 @@ final class Housekeeping {
     private func measureForRemoteRoom(_ slot: Int) {
         guard let publisher = slots[slot], case .remote = publisher.session.room else { return }
         let measurements = media.takeMeasurements(ofSlots: [slot])
-        if !measurements.isEmpty { rooms.report(.measured(measurements), of: publisher) }
+        if !measurements.isEmpty { rooms.submit(.measured(measurements), from: publisher) }
     }
 
     /// Checks that a participant is alive, and reports its statistics. Once a second.
     private func check(_ participant: ParticipantConnection, second: Int) {
-        guard participant.socket.phase == .open else { return }
-        let silence = context.now - participant.flow.lastReceivedAt
-        if silence >= .milliseconds(ProtocolLimits.pingTimeoutMilliseconds) {
-            control.close(participant, .pingTimeout)
-            return
-        }
+        guard participant.socket.phase == .open, let silence = participant.checkLiveness(pauses) else { return }
         // Spread over participants.
         let turn = second + Int(participant.handle.slot)
-        if turn.isMultiple(of: Self.probeSeconds), participant.flow.probe.isDue(at: context.now) { sender.sendProbe(to: participant) }
+        // Each is checked once within the second after a pause.
+        let needsProbe = turn.isMultiple(of: Self.probeSeconds) || pauses.hasEnded(within: .seconds(1), at: context.now)
+        if needsProbe, participant.flow.probe.isDue(at: context.now) { sender.sendProbe(to: participant) }
         if turn.isMultiple(of: Self.reportSeconds), context.now - participant.session.joinStartedAt >= .seconds(4) {
             reportStatistics(of: participant, isSilent: silence > .seconds(10))
         }
@@ -120,12 +126,12 @@ final class Housekeeping {
         let stats = ConnectionStats(
             rttMs: Double(path.roundTrip.inNanoseconds / 10_000) / 100, sent: participant.statistics.framesSent,
             dropped: participant.statistics.framesDropped, lateP99Ms: participant.statistics.lateness.takeP99(sent: interval.sent))
-        control.send(.stats(stats), to: participant)
+        participant.send(EncodedEvent(.stats(stats)))
         let total = interval.sent + interval.dropped
         let loss = total == 0 ? 0 : Double(interval.dropped) * 100 / Double(total)
         let measurement = ConnectionMeasurement(
             roundTrip: path.roundTrip, jitter: path.roundTripVariation, lossPercent: loss, isSilent: isSilent)
-        rooms.report(.connectionMeasured(participant.handle, measurement), of: participant)
+        rooms.submit(.connectionMeasured(participant.handle, measurement), from: participant)
     }
 
     /// Logs that a listener paused, at most once every ten seconds; `patchbay_accept_failures_total` counts all pauses.
@@ -136,19 +142,14 @@ final class Housekeeping {
             "cannot accept connections; raise the limit of open files (`ulimit -n`, LimitNOFILE=)", metadata: ["reason": "\(error)"])
     }
 
-    /// Copies the counters to where `/metrics` reads them.
     func publishMetrics() {
         context.counters.rooms = rooms.table.openCount
-        context.counters.devices = channels.count
+        context.counters.channels = channels.count
         context.counters.tracks = media.panel.count
         context.counters.framesHeld = sender.storedFrames
         context.counters.aheadTracks = media.aheads.count
         context.counters.aheadBytesHeld = media.aheads.storedBytes
-        context.counters.connectionsTurnedAway = context.loop.counters.turnedAway
-        context.counters.handshakesAbandoned = context.loop.counters.handshakesAbandoned
-        context.counters.acceptFailures = context.loop.counters.acceptFailures
-        context.counters.proxyHeadersRefused = context.loop.counters.proxyHeadersRefused
-        context.counters.forwardedForMalformed = context.loop.counters.forwardedForMalformed
+        context.counters.loop = context.loop.counters
         context.gateway.metrics.publish(context.counters, ofShard: context.index)
     }
 }

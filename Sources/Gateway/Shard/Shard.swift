@@ -11,15 +11,15 @@ internal import Wire
 /// |---|---|
 /// | `ConnectionAdmission` | decides upgrades to WebSocket |
 /// | `ParticipantSessions` | opening, losing, resuming and closing participant connections |
-/// | `RequestReader` | text messages of participants |
+/// | `RequestReader` | requests of participants |
 /// | `MediaRelay` | the forwarding table, remote tracks, `ahead` tracks, trunks |
-/// | `RoomHost` | rooms whose home this shard is; executes their effects |
-/// | `UserChannels` | call channels of users and assistants |
+/// | `RoomHost` | rooms whose home is this shard; executes their effects |
+/// | `Channels` | channels of users and assistants |
 /// | `HTTPFrontEnd` | open HTTP requests |
 /// | `DrainCoordinator` | graceful shutdown |
 /// | `Housekeeping` | everything that is done by the clock |
 ///
-/// Parts share `ShardContext`, the `SlotTable`, the `FrameSender` and the `ControlWriter`. Nothing outside the thread holds a reference to
+/// Parts share `ShardContext`, the `SlotTable` and the `FrameSender`. Nothing outside the thread holds a reference to
 /// any of them: the mailbox is the only way in.
 final class Shard: SocketDelegate {
     // `let`: a frame's way borrows parts from here without reference counting.
@@ -29,7 +29,7 @@ final class Shard: SocketDelegate {
     private let requests: RequestReader
     private let media: MediaRelay
     private let rooms: RoomHost
-    private let channels: UserChannels
+    private let channels: Channels
     private let http: HTTPFrontEnd
     private let drain: DrainCoordinator
     private let housekeeping: Housekeeping
@@ -38,17 +38,16 @@ final class Shard: SocketDelegate {
         context = ShardContext(index: index, gateway: gateway, mailbox: mailbox)
         let slots = SlotTable<ParticipantConnection>(shard: index)
         let sender = FrameSender(context)
-        let control = ControlWriter(context, sender)
-        rooms = RoomHost(context, slots, control)
-        media = MediaRelay(context, slots, sender, control, rooms)
-        sessions = ParticipantSessions(context, slots, sender, control, rooms)
+        rooms = RoomHost(context, slots)
+        media = MediaRelay(context, slots, sender, rooms)
+        sessions = ParticipantSessions(context, slots, sender, rooms)
         rooms.connect(media: media, sessions: sessions)
-        requests = RequestReader(context, slots, control, rooms)
-        channels = UserChannels(context)
+        requests = RequestReader(context, slots, rooms)
+        channels = Channels(context)
         http = HTTPFrontEnd(context)
-        drain = DrainCoordinator(context, slots, control, rooms, channels, http)
+        drain = DrainCoordinator(context, slots, rooms, channels, http)
         admission = ConnectionAdmission(context, rooms, channels, drain)
-        housekeeping = Housekeeping(context, slots, sender, control, media, rooms, channels)
+        housekeeping = Housekeeping(context, slots, sender, media, rooms, channels)
     }
 
     /// Serves on the calling thread until the drain has ended.
@@ -58,10 +57,12 @@ final class Shard: SocketDelegate {
         defer { context.mailbox.close() }
         do {
             let gateway = context.gateway
-            let settings = LoopSettings(
-                server: gateway.settings.tls, quota: gateway.quota, operationsQuota: gateway.operationsQuota,
-                handshakeSecondsMax: gateway.settings.handshakeSecondsMax, proxies: gateway.settings.edge.proxies,
-                recordLayer: gateway.settings.recordLayer)
+            var settings = LoopSettings(server: gateway.settings.tls)
+            settings.quota = gateway.quota
+            settings.operationsQuota = gateway.operationsQuota
+            settings.handshakeSecondsMax = gateway.settings.handshakeSecondsMax
+            settings.proxies = gateway.settings.edge.proxies
+            settings.fastPath = gateway.settings.fastPath
             context.start(try Loop(settings: settings, delegate: self))
         } catch {
             ready(error)
@@ -92,13 +93,26 @@ final class Shard: SocketDelegate {
     /// Effects that end a track or close its gate first forward the frames that were admitted before (`MediaRelay.forwardRemaining`).
     func woken() {
         media.takeTrunks()
+        var hasLostMessages = false
         repeat {
             media.trunks.hasLateArrivals = false
-            context.drainMailbox(handle)
+            if context.drainMailbox(handle) { hasLostMessages = true }
         } while media.trunks.hasLateArrivals
+        if hasLostMessages { startOver() }
         rooms.flushPlayoutReports()
         media.forwardArrivals()
         drain.finishIfEmpty()
+    }
+
+    /// Messages were dropped because this thread did not read them for a long time. Its connections and forwarding table have missed events
+    /// and changes, so all are ended; clients may come back at once. Rooms have missed only reports and go on with participants elsewhere.
+    private func startOver() {
+        context.log.error(
+            "messages of other shards were lost; all clients of this shard are disconnected",
+            metadata: ["participants": "\(context.counters.participants)"])
+        sessions.closeAll(.serverShutdown)
+        channels.closeAll(.serverShutdown)
+        media.forgetTracks()
     }
 
     private func handle(_ message: ShardMessage) {
@@ -108,26 +122,26 @@ final class Shard: SocketDelegate {
         case .reloadCertificate(let certificate): reload(certificate)
         case .emptied(let shard): drain.noteEmptied(shard)
         case .joined(let handle, let request): rooms.join(handle, request)
-        case .input(let input, let handle): rooms.handle(input, fromRemote: handle)
+        case .input(let input, let handle): rooms.apply(input, fromRemote: handle)
         case .left(let handle, let reason): rooms.leave(handle, reason)
         case .deliver(let event, let handles, let isReplay): rooms.deliver(event, to: handles, isReplay: isReplay)
-        case .effect(let effect): rooms.performLocally(effect)
+        case .effect(let effect): rooms.executeHere(effect)
         case .slotReleased(let handle): sessions.slotReleased(handle)
         case .takeAhead(let track): media.takeAhead(track)
         case .takeOver(let handle, let handover): sessions.takeOver(handle, handover)
-        case .request(.device(let order)): channels.perform(order)
+        case .request(.device(let order)): channels.execute(order)
         case .request(.query(.counters, let reply)):
             housekeeping.publishMetrics()
             reply(.done)
         case .request(.query(let query, let reply)): reply(rooms.answer(query))
-        case .validate(let request, let reply): reply(admission.validate(ValidationRequest(request)))
+        case .validate(let request, let reply): reply(admission.validate(request))
         case .respond(let response, let number): http.respond(response, toRequest: number)
         }
     }
 
     // MARK: SocketDelegate
 
-    func admit(_ request: UpgradeRequest, as connection: Connection) -> HTTPServerResponse? {
+    func admit(_ request: ReceivedRequest, as connection: Connection) -> HTTPServerResponse? {
         admission.admit(request, as: connection)
     }
 
@@ -136,7 +150,7 @@ final class Shard: SocketDelegate {
     }
 
     func opened(_ connection: Connection) {
-        if let ticket = connection.context as? ChannelTicket { return channels.opened(connection, ticket) }
+        if let channel = connection.context as? Channel { return channels.opened(channel) }
         guard let request = connection.context as? JoinRequest else { return connection.abort() }
         sessions.opened(connection, request)
         context.wake(within: Housekeeping.busyInterval)
@@ -153,13 +167,13 @@ final class Shard: SocketDelegate {
     }
 
     func ponged(_ payload: UnsafeRawBufferPointer, from connection: Connection) {
-        guard connection.slot >= 0 else { return channels.noteActivity(of: connection) }
+        guard connection.slot >= 0 else { return channels.ponged(connection) }
         guard media.ponged(payload, from: connection) else { return }
         sessions.noteDelivery(to: connection)
     }
 
     func writable(_ connection: Connection) {
-        guard connection.slot >= 0 else { return channels.flush(connection) }
+        guard connection.slot >= 0 else { return channels.writable(connection) }
         media.writable(connection)
     }
 

@@ -5,8 +5,6 @@ internal import Sockets
 internal import Wire
 
 /// State shared by the parts of one shard: event loop, clock, timer, counters, keys, and the mailboxes of all shards.
-///
-/// Owned and used by one thread.
 final class ShardContext {
     let index: Int
     let gateway: GatewayContext
@@ -68,15 +66,28 @@ final class ShardContext {
 
     /// Posts a message to a shard's mailbox, also to this shard's own: it is handled in a later pass.
     func post(_ message: ShardMessage, to shard: Int) {
-        gateway.mailboxes[shard].post(message)
+        guard gateway.mailboxes[shard].send(message) else { return }
+        log.error(
+            "a shard does not read its messages; they are dropped, and its clients will be disconnected", metadata: ["stuck": "\(shard)"])
+    }
+
+    /// Posts a message that can be refused.
+    ///
+    /// - Returns: false if that shard does not read its messages.
+    func post(_ message: ShardMessage, unlessFull shard: Int) -> Bool {
+        gateway.mailboxes[shard].post(message, unlessMoreThan: gateway.settings.mailboxMessagesMax)
     }
 
     /// Takes everything that has been posted to this shard and handles it in order.
-    func drainMailbox(_ handle: (ShardMessage) -> Void) {
+    ///
+    /// - Returns: whether messages were dropped after those.
+    func drainMailbox(_ handle: (ShardMessage) -> Void) -> Bool {
         // Releases the memory of a burst: the mailbox swaps this buffer with its own.
         inbox.removeAll(keepingCapacity: inbox.capacity <= Self.inboxCapacityKept)
-        mailbox.drain(into: &inbox)
+        let dropped = mailbox.drain(into: &inbox)
         for message in inbox { handle(message) }
+        counters.mailboxMessagesDropped += UInt64(dropped)
+        return dropped > 0
     }
 
     private static var inboxCapacityKept: Int { 4_096 }

@@ -40,6 +40,33 @@ enum ShardMessage: Sendable {
     case respond(RoutedResponse, number: Int)
 }
 
+extension ShardMessage {
+    /// Whether a full mailbox drops the message; the shard then starts over (`Shard.startOver`).
+    ///
+    /// The others keep shards in agreement about slots and sessions, or are commands. There are a few per connection, open request, session and
+    /// call; joins, of which each can be followed by others, are refused by a full mailbox.
+    fileprivate var isDroppable: Bool {
+        switch self {
+        case .drain, .reloadKeys, .reloadCertificate, .emptied, .request(.query(.command, _)): false
+        case .joined, .left, .slotReleased, .takeOver, .takeAhead, .respond: false
+        case .input(.connectionLost, _), .input(.resumeConfirmed, _), .effect(.close), .effect(.handOver): false
+        case .input, .effect, .deliver, .request, .validate: true
+        }
+    }
+}
+
+extension Mailbox<ShardMessage> {
+    /// Posts a message by its policy.
+    ///
+    /// - Returns: whether it is the first that is dropped because the shard does not read.
+    @discardableResult
+    func send(_ message: ShardMessage) -> Bool {
+        if message.isDroppable { return post(droppable: message) }
+        post(message)
+        return false
+    }
+}
+
 /// The state that moves from a participant's old slot to its new one on resume.
 struct SessionHandover: Sendable {
     var log: EventLog

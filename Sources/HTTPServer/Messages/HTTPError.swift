@@ -1,18 +1,19 @@
 package import HTTPTypes
+package import Identity
 package import Sockets
 
 /// An error response to an HTTP or upgrade request.
 package struct HTTPError: Error, Sendable, Hashable {
     package var status: HTTPResponse.Status
-    /// Machine-readable: lower-case letters and underscores.
-    package var code: String
+    package var code: ErrorCode
     /// For humans: what is wrong and what to do next.
     package var message: String
     /// Sent as `Retry-After`, in seconds; nil if unknown.
     package var retryAfterSeconds: Int?
 
-    package init(_ status: HTTPResponse.Status, _ code: String, _ message: String, retryAfterSeconds: Int? = nil) {
-        self.status = status
+    /// - Parameter status: of a code that has several; nil for the usual one.
+    package init(_ code: ErrorCode, status: HTTPResponse.Status? = nil, _ message: String, retryAfterSeconds: Int? = nil) {
+        self.status = status ?? code.status
         self.code = code
         self.message = message
         self.retryAfterSeconds = retryAfterSeconds
@@ -29,9 +30,19 @@ extension HTTPError: HTTPErrorConvertible {
     package var httpError: HTTPError { self }
 }
 
+/// 401: the token does not verify.
+extension TokenError: HTTPErrorConvertible {
+    package var httpError: HTTPError { HTTPError(ErrorCode(self), message) }
+}
+
+/// 403: the token lacks the grant.
+extension GrantError: HTTPErrorConvertible {
+    package var httpError: HTTPError { HTTPError(.missingGrant, message) }
+}
+
 extension HTTPServerResponse {
     package init(_ error: HTTPError) {
-        self = .error(error.status, error.code, error.message)
+        self = .error(error.status, error.code.rawValue, error.message)
         if let seconds = error.retryAfterSeconds { fields[.retryAfter] = String(seconds) }
     }
 }

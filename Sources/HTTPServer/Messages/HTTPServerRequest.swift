@@ -9,7 +9,6 @@ package struct HTTPServerRequest: Sendable {
     package var path: String
     /// Path parameters by name (`:id` under `id`), set by the router.
     package var parameters: [String: String] = [:]
-    /// A selection of the request's headers: `HTTPExchange.headers`.
     package var headers: HTTPFields
     /// The Host header, with the port.
     package var host: String?
@@ -17,8 +16,7 @@ package struct HTTPServerRequest: Sendable {
     package var isSecure: Bool
     /// Without the port; for IPv6 the network prefix.
     package var peerAddress: String
-    /// The client's `X-Request-ID` if valid, otherwise a new one. Appears in the response and in logs.
-    package var requestID: String
+    package let context: RequestContext
     package var receivedAt: Instant
     private let queryItem: @Sendable (String) -> String?
 
@@ -33,23 +31,26 @@ package struct HTTPServerRequest: Sendable {
         self.isSecure = isSecure
         self.peerAddress = peerAddress
         self.receivedAt = receivedAt
-        requestID = RequestID.chosen(byClient: headers[.requestID])
+        context = RequestContext(id: headers[.requestID], traceparent: headers[.traceparent])
         queryItem = { query[$0] }
     }
 
-    package init(_ exchange: HTTPExchange, at now: Instant) {
-        method = exchange.method
-        path = exchange.path
-        headers = exchange.headers
-        host = exchange.host
-        body = exchange.body
-        isSecure = exchange.isSecure
-        peerAddress = exchange.peerAddress
+    package init(_ request: ReceivedRequest, body: [UInt8] = [], at now: Instant) {
+        method = request.head.method
+        path = request.head.path
+        headers = request.head.fields
+        host = request.head.host
+        self.body = body
+        isSecure = request.isSecure
+        peerAddress = request.source.address
         receivedAt = now
-        requestID = RequestID.chosen(byClient: headers[.requestID])
-        let query = exchange.query
+        context = RequestContext(id: headers[.requestID], traceparent: headers[.traceparent])
+        let query = request.head.query
         queryItem = { query[$0] }
     }
+
+    /// Appears in the response and in the log.
+    package var requestID: String { context.id }
 
     /// A percent-decoded query value, or nil if absent.
     package func query(_ name: String) -> String? { queryItem(name) }
@@ -58,29 +59,5 @@ package struct HTTPServerRequest: Sendable {
     package func parameter(_ name: String) -> String {
         guard let value = parameters[name] else { preconditionFailure("the route's path has no :\(name)") }
         return value
-    }
-}
-
-/// The request identifier, which correlates the response, log lines and webhooks.
-package enum RequestID {
-    /// Longer identifiers are replaced.
-    static let charactersMax = 128
-
-    /// The identifier of the HTTP request that the current task handles; nil outside of requests.
-    @TaskLocal package static var current: String?
-
-    package static func chosen(byClient text: String?) -> String {
-        if let text, 1...charactersMax ~= text.utf8.count, text.utf8.allSatisfy(isHarmless) { return text }
-        return Hex.encode(randomBytes(8))
-    }
-
-    /// Whether the byte has no special meaning in a log or a header.
-    private static func isHarmless(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-            UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: ":"):
-            true
-        default: false
-        }
     }
 }

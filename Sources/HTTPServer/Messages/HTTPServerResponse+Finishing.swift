@@ -9,8 +9,8 @@ extension HTTPServerResponse {
     }
 
     /// - Parameter capacity: expected size in bytes.
-    package static func json(_ value: some JSONWritable, capacity: Int = 256) -> HTTPServerResponse {
-        HTTPServerResponse(status: .ok, fields: [.contentType: "application/json"], body: JSON.text(value, capacity: capacity))
+    package static func json(_ value: some JSONWritable, status: HTTPResponse.Status = .ok, capacity: Int = 256) -> HTTPServerResponse {
+        HTTPServerResponse(status: status, fields: [.contentType: "application/json"], body: JSON.text(value, capacity: capacity))
     }
 
     package static let noContent = HTTPServerResponse(status: .noContent)
@@ -65,7 +65,7 @@ extension HTTPServerResponse {
 /// None by default.
 package struct AllowedOrigins: Sendable {
     private let origins: Set<String>
-    /// WebSockets, and the routes that a page needs to open one (`pathsForConnecting`).
+    /// WebSockets, and the routes that a page needs to open one (`pathsForConnecting`); every route for pages of this machine.
     private let admitsAny: Bool
     /// Pages that the gateway serves itself may open WebSockets.
     private let admitsOwnPages: Bool
@@ -74,7 +74,8 @@ package struct AllowedOrigins: Sendable {
 
     /// - Parameters:
     ///   - origins: for example `https://app.example`, or `*` for all.
-    ///   - admitsAny: for development: web pages of all origins may connect with WebSockets.
+    ///   - admitsAny: for development: web pages of all origins may connect with WebSockets, and those of loopback origins, such as a
+    ///     bundler's server, may call the API.
     ///   - admitsOwnPages: pages of the origin under which a request reaches the gateway may connect with WebSockets.
     package init(_ origins: [String], admitsAny: Bool = false, admitsOwnPages: Bool = false) {
         self.origins = Set(origins)
@@ -92,16 +93,22 @@ package struct AllowedOrigins: Sendable {
 
     private func isListed(_ origin: String) -> Bool { origins.contains(origin) || origins.contains("*") }
 
+    /// Whether a page of this machine asks: an origin such as `http://localhost:5173`.
+    private static func isLoopback(_ origin: String) -> Bool {
+        origin.wholeMatch(of: /https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?/) != nil
+    }
+
     /// Adds the CORS fields for a request's origin.
     func mark(_ response: inout HTTPServerResponse, for request: HTTPServerRequest) {
-        let isOpen = admitsAny && Self.pathsForConnecting.contains(request.path)
-        guard isOpen || !origins.isEmpty else { return }
+        guard admitsAny || !origins.isEmpty else { return }
         response.addVary("Origin")
-        guard let origin = request.headers[.origin], isOpen || isListed(origin) else { return }
+        guard let origin = request.headers[.origin] else { return }
+        let isOpen = admitsAny && (Self.pathsForConnecting.contains(request.path) || Self.isLoopback(origin))
+        guard isOpen || isListed(origin) else { return }
         response.fields[.accessControlAllowOrigin] = origin
         if request.method == .options, request.headers[.accessControlRequestMethod] != nil {
             response.fields[.accessControlAllowMethods] = response.fields[.allow]
-            response.fields[.accessControlAllowHeaders] = "Authorization, Content-Type, Idempotency-Key, X-Request-ID"
+            response.fields[.accessControlAllowHeaders] = "Authorization, Content-Type, Idempotency-Key, X-Request-ID, traceparent"
             // In seconds; Chromium's maximum.
             response.fields[.accessControlMaxAge] = "7200"
         } else {

@@ -10,7 +10,7 @@ package struct OpenRequests {
     static let countOfAddressMax = 64
 
     package static let tooMany = HTTPError(
-        .serviceUnavailable, "too_many_requests", "the gateway has more requests than it can answer now; try again",
+        .tooManyRequests, "the gateway has more requests than it can answer now; try again",
         retryAfterSeconds: 1)
 
     package struct Request {

@@ -27,7 +27,8 @@ package struct Route: Sendable {
     package let path: RoutePath
     /// Shown in the OpenAPI document.
     package let summary: String
-    let needsToken: Bool
+    /// Whose token is required, or which grant, in Markdown; nil if none is required.
+    package let token: String?
     let limitsFailures: Bool
     package let executor: (any TaskExecutor)?
     let parameters: [RouteParameter]
@@ -73,11 +74,11 @@ package struct Route: Sendable {
         self.parameters = parameters
         self.body = body
         self.handle = handle
-        needsToken = access.needsToken
-        limitsFailures = access.needsToken && access.limitsFailures
+        token = access.token
+        limitsFailures = access.token != nil && access.limitsFailures
         executor = access.executor
         var statuses = access.statuses + Self.statusesEverywhere
-        if access.needsToken { statuses += [401, 429] }
+        if token != nil { statuses += [401, 429] }
         if !path.parameterNames.isEmpty { statuses.append(404) }
         if body != nil { statuses.append(415) }
         let known = Set(outcomes.map(\.status.code))
@@ -112,13 +113,20 @@ package struct RouteOutcome: Sendable {
         RouteOutcome(status: status, contentType: "application/json", schema: schema)
     }
 
+    package static func json(_ view: JSONView<some Sendable>, status: HTTPResponse.Status = .ok) -> RouteOutcome {
+        .json(view.schema, status: status)
+    }
+
     /// Content other than JSON.
     package static func content(_ type: String, status: HTTPResponse.Status = .ok) -> RouteOutcome {
         RouteOutcome(status: status, contentType: type, schema: nil)
     }
 
     package static let noContent = RouteOutcome(status: .noContent, contentType: nil, schema: nil)
+    /// A redirect.
+    package static let found = RouteOutcome(status: .found, contentType: nil, schema: nil)
     package static let notModified = RouteOutcome(status: .notModified, contentType: nil, schema: nil)
 
     package static func error(_ status: HTTPResponse.Status) -> RouteOutcome { .json(.error, status: status) }
+    package static let storeFull = RouteOutcome.error(.insufficientStorage)
 }

@@ -2,6 +2,7 @@ internal import HTTPTypes
 internal import Identity
 package import Logging
 package import Sockets
+internal import Wire
 
 /// Matches requests to routes and turns handler results and errors into responses.
 package struct Router: Sendable {
@@ -9,11 +10,11 @@ package struct Router: Sendable {
     /// Indices into `routes`, by number of path segments.
     private let indicesByLength: [[Int]]
     private let origins: AllowedOrigins
-    private let failures: AuthFailureLimiter
+    private let failures: AuthFailures
     private let log: Logger
 
     package init(
-        routes: [Route], origins: AllowedOrigins, failures: AuthFailureLimiter, log: Logger = Logger(label: "patchbay.http")
+        routes: [Route], origins: AllowedOrigins, failures: AuthFailures, log: Logger = Logger(label: "patchbay.http")
     ) {
         let duplicate = Dictionary(grouping: routes) { "\($0.method.rawValue) \($0.path.inOpenAPI)" }.first { $0.value.count > 1 }
         precondition(duplicate == nil, "duplicate route: \(duplicate?.value[0].name ?? "")")
@@ -51,9 +52,9 @@ package struct Router: Sendable {
         var response: HTTPServerResponse
         if let route = found.route {
             request.parameters = found.parameters
-            response = await RequestID.$current.withValue(request.requestID) { [request] in await run(route, request) }
+            response = await RequestContext.$current.withValue(request.context) { [request] in await run(route, request) }
         } else if found.methodsElsewhere.isEmpty {
-            response = HTTPServerResponse(HTTPError(.notFound, "not_found", Self.absence(at: request.path)))
+            response = HTTPServerResponse(HTTPError(.notFound, Self.absence(at: request.path)))
         } else {
             response = answer(request.method, where: found.methodsElsewhere)
         }
@@ -74,7 +75,7 @@ package struct Router: Sendable {
         var response =
             method == .options
             ? HTTPServerResponse(status: .noContent)
-            : HTTPServerResponse(HTTPError(.methodNotAllowed, "method_not_allowed", "only \(allowed) here"))
+            : HTTPServerResponse(HTTPError(.methodNotAllowed, "only \(allowed) here"))
         response.fields[.allow] = allowed
         return response
     }
@@ -89,7 +90,7 @@ package struct Router: Sendable {
             let error = thrown.httpError
             if error.status == .internalServerError { logFailure(of: route, request, "\(thrown)") }
             // A request without a token is not a guess.
-            let isGuess = route.limitsFailures && error.status == .unauthorized && error.code != TokenError.missing.code
+            let isGuess = route.limitsFailures && error.status == .unauthorized && error.code != .missingToken
             guard isGuess else { return HTTPServerResponse(error) }
             let isOverLimit = failures.recordFailure(from: request.peerAddress, at: request.receivedAt)
             return HTTPServerResponse(isOverLimit ? .tooManyAttempts : error)
@@ -97,7 +98,7 @@ package struct Router: Sendable {
             // Log only the error's type: its description may quote user content.
             logFailure(of: route, request, "\(type(of: error))")
             return HTTPServerResponse(
-                HTTPError(.internalServerError, "internal_error", "internal error; see the gateway's log for this request ID"))
+                HTTPError(.internalError, "internal error; see the gateway's log for this request ID"))
         }
     }
 

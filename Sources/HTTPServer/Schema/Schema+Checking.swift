@@ -69,7 +69,11 @@ extension Schema {
         let value: JSONValue
         switch self {
         case .named(_, let schema): return schema.fault(inText: text)
-        case .integer, .number:
+        case .integer:
+            // In the only spelling that handlers parse.
+            guard let integer = Int64(text), String(integer) == text else { return "must be an integer" }
+            value = .integer(integer)
+        case .number:
             guard let number = try? JSONValue(parsing: Array(text.utf8)) else { return "must be a number" }
             value = number
         case .boolean:

@@ -60,3 +60,54 @@ extension Schema {
     /// The body of every error.
     package static let error = Schema.named("Error", .object([.required("code", .text(1...64)), .required("message", .text)]))
 }
+
+extension Schema.Format {
+    /// Whether a text has the syntax of this format.
+    func describes(_ text: String) -> Bool {
+        switch self {
+        case .uuid: Self.isUUID(text)
+        case .email: Self.isEmail(text)
+        case .time: Self.isTime(text)
+        case .uri: text.contains(":") && !text.unicodeScalars.contains { $0.value <= 0x20 || $0.value == 0x7F }
+        case .password: true
+        }
+    }
+
+    /// RFC 9562 section 4.
+    private static func isUUID(_ text: String) -> Bool {
+        let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        return groups.map(\.count) == [8, 4, 4, 4, 12] && groups.joined().allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
+    }
+
+    /// RFC 5321 section 4.1.2 with the characters of RFC 6531 section 3.3, without quoted local parts and address literals, which nobody types.
+    private static func isEmail(_ text: String) -> Bool {
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].utf8.count <= 64, parts[1].utf8.count <= 253 else { return false }
+        return parts[0].split(separator: ".", omittingEmptySubsequences: false).allSatisfy { isAtom($0, besides: "!#$%&'*+-/=?^_`{|}~") }
+            && parts[1].split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+                isAtom(label, besides: "-") && label.utf8.count <= 63 && !label.hasPrefix("-") && !label.hasSuffix("-")
+            }
+    }
+
+    /// Whether a text is not empty and has only letters, digits, characters beyond ASCII, and these.
+    private static func isAtom(_ text: Substring, besides others: String) -> Bool {
+        !text.isEmpty
+            && text.unicodeScalars.allSatisfy { scalar in
+                guard scalar.isASCII else { return scalar.properties.generalCategory != .control && !scalar.properties.isWhitespace }
+                return Character(scalar).isLetter || Character(scalar).isNumber || others.unicodeScalars.contains(scalar)
+            }
+    }
+
+    /// RFC 3339 section 5.6, with a valid day of the month.
+    private static func isTime(_ text: String) -> Bool {
+        let form = /([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]{1,9})?(?:[Zz]|[+-]([0-9]{2}):([0-9]{2}))/
+        guard let match = text.wholeMatch(of: form) else { return false }
+        func number(_ digits: Substring?) -> Int { digits.flatMap { Int($0) } ?? 0 }
+        let (year, month, day) = (number(match.1), number(match.2), number(match.3))
+        guard 1...9_999 ~= year, 1...12 ~= month, number(match.4) < 24, number(match.5) < 60, number(match.6) < 60 else { return false }
+        guard number(match.7) < 24, number(match.8) < 60 else { return false }
+        let isLeapYear = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
+        let days = [31, isLeapYear ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+        return 1...days[month - 1] ~= day
+    }
+}

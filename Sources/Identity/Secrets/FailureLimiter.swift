@@ -1,122 +1,90 @@
 package import Wire
 
-/// Limits failed authentications: a source with 20 failures in the last 60 seconds is rejected (HTTP 429).
+/// Limits failures, such as wrong tokens and passwords: a key with 20 failures in the last 60 seconds is refused (HTTP 429). A value; time is
+/// an argument.
 ///
-/// Successful attempts are not recorded, so a busy office behind one address is not limited. The caller chooses the text that identifies a
-/// source: preferably an IPv4 address or the /64 prefix of an IPv6 address.
+/// A key is the text that identifies a source or a target: an IPv4 address, the /64 prefix of an IPv6 address, an account. Successful attempts do
+/// not count, so a busy office behind one address is not limited. An attempt whose outcome takes time is reserved: it counts as a failure until
+/// it is settled, so that attempts made at once cannot exceed the limit.
 ///
-/// Keeps at most 65,536 sources, about 25 MB. Beyond that, the source whose last failure is the oldest is evicted: an attacker with that many
-/// addresses is not stopped by a limit per address. All operations take amortized constant time.
+/// Keeps at most 65,536 keys, about 20 MB (`RecentTable`).
 package struct FailureLimiter: Sendable {
-    package static let addressesMaxByDefault = 65_536
-
-    package enum Verdict: Sendable, Hashable {
-        case allowed
-        /// Reject without checking the token. `retryAfter` is above zero and at most 60 seconds.
-        case limited(retryAfter: Duration)
+    /// Attempts in progress, which count as failures.
+    package struct Reservation: Sendable {
+        fileprivate let keys: [String]
+        /// Attempts per key.
+        package let count: Int
+        fileprivate let at: Instant
     }
 
-    private let addressesMax: Int
-    private var slots: [Slot] = []
-    private var slotOfAddress: [String: Int] = [:]
-    private var freeSlots: [Int] = []
-    /// Ends of the linked list of slots in use, ordered by last failure.
-    private var oldest: Int?
-    private var newest: Int?
+    private var windows: RecentTable<String, FailureWindow>
+    /// Reservations in progress by key.
+    private var pending: [String: Int] = [:]
 
-    /// - Parameter addressesMax: at least 1.
-    package init(addressesMax: Int = FailureLimiter.addressesMaxByDefault) {
-        precondition(addressesMax > 0, "addressesMax must be positive")
-        self.addressesMax = addressesMax
+    package init(keysMax: Int = 65_536) {
+        windows = RecentTable(keeping: keysMax, for: FailureWindow.span)
     }
 
-    /// Sources that are currently tracked.
-    package var addressCount: Int { slotOfAddress.count }
+    package var keyCount: Int { windows.count }
 
-    /// Called before a token is checked.
-    package func verdict(on address: String, at now: Instant) -> Verdict {
-        guard let slot = slotOfAddress[address], let remaining = slots[slot].window.remainingBan(at: now) else { return .allowed }
-        return .limited(retryAfter: remaining)
+    /// The time until an attempt is allowed, at most 60 seconds; nil if it is allowed now.
+    package func wait(for key: String, at now: Instant) -> Duration? { windows[key]?.remainingBan(at: now) }
+
+    /// Records a failure, replacing the oldest if the window is full.
+    package mutating func recordFailure(of key: String, at now: Instant) {
+        let now = windows.advance(to: now)
+        var window = windows[key] ?? FailureWindow()
+        window.record(at: now)
+        windows[key] = window
     }
 
-    /// Records a failure, replacing the oldest if the ring is full.
-    package mutating func recordFailure(from address: String, at now: Instant) {
-        evictExpired(at: now)
-        let slot: Int
-        if let known = slotOfAddress[address] {
-            slot = known
-            unlink(slot)
-        } else {
-            if slotOfAddress.count == addressesMax, let oldest { evict(oldest) }
-            slot = makeSlot(for: address)
+    // MARK: Attempts that take time
+
+    /// Counts `count` attempts, or as many as are left, as failures of each key.
+    ///
+    /// - Returns: nil if one of the keys is over its limit.
+    package mutating func reserve(_ count: Int, for keys: [String], at now: Instant) -> Reservation? {
+        let now = windows.advance(to: now)
+        let left = keys.map { FailureWindow.failuresMax - (windows[$0]?.recentCount(at: now) ?? 0) }.min() ?? count
+        guard left > 0 else { return nil }
+        let reservation = Reservation(keys: keys, count: min(count, left), at: now)
+        for key in keys {
+            pending[key, default: 0] += 1
+            for _ in 0..<reservation.count { recordFailure(of: key, at: now) }
         }
-        slots[slot].window.record(at: now)
-        linkAsNewest(slot)
+        return reservation
+    }
+
+    /// - Parameter failures: attempts that have failed; may be more than were reserved.
+    package mutating func settle(_ reservation: Reservation, failures: Int, at now: Instant) {
+        for key in reservation.keys {
+            pending[key] = pending[key].flatMap { $0 > 1 ? $0 - 1 : nil }
+            for _ in 0..<max(0, reservation.count - failures) { withdrawFailure(of: key, at: reservation.at) }
+            for _ in 0..<max(0, failures - reservation.count) { recordFailure(of: key, at: now) }
+        }
+    }
+
+    /// Whether attempts with this key are in progress.
+    package func hasPending(_ key: String) -> Bool { pending[key] != nil }
+
+    /// Removes a failure that was recorded for this instant, if it is still known.
+    private mutating func withdrawFailure(of key: String, at instant: Instant) {
+        guard var window = windows[key] else { return }
+        window.withdraw(at: instant)
+        windows[key] = window.isEmpty ? nil : window
     }
 }
 
-extension FailureLimiter {
-    private struct Slot {
-        var address: String
-        var window = FailureWindow()
-        var older: Int?
-        var newer: Int?
-    }
-
-    /// Each slot is evicted once for each time it was created, hence amortized constant time.
-    private mutating func evictExpired(at now: Instant) {
-        while let oldest, slots[oldest].window.hasExpired(at: now) { evict(oldest) }
-    }
-
-    private mutating func makeSlot(for address: String) -> Int {
-        let slot: Int
-        if let free = freeSlots.popLast() {
-            slot = free
-            slots[slot] = Slot(address: address)
-        } else {
-            slot = slots.count
-            slots.append(Slot(address: address))
-        }
-        slotOfAddress[address] = slot
-        return slot
-    }
-
-    private mutating func evict(_ slot: Int) {
-        unlink(slot)
-        slotOfAddress[slots[slot].address] = nil
-        slots[slot].address = ""
-        freeSlots.append(slot)
-    }
-
-    private mutating func unlink(_ slot: Int) {
-        let (older, newer) = (slots[slot].older, slots[slot].newer)
-        if let older { slots[older].newer = newer } else { oldest = newer }
-        if let newer { slots[newer].older = older } else { newest = older }
-        slots[slot].older = nil
-        slots[slot].newer = nil
-    }
-
-    private mutating func linkAsNewest(_ slot: Int) {
-        slots[slot].older = newest
-        if let newest { slots[newest].newer = slot } else { oldest = slot }
-        newest = slot
-    }
-}
-
-/// Times of the last failures of one source, in a ring of as many as are allowed.
-struct FailureWindow: Sendable {
-    /// Failures within `span` after which a source is limited (PROTOCOL, "Rejected connections").
+/// The times of a key's last failures, in a ring of as many as are allowed.
+private struct FailureWindow: Sendable {
+    /// Failures within `span` after which a key is limited (docs/protocol/connecting.md, "Rejected connections").
     static let failuresMax = 20
     static let span = Duration.seconds(60)
 
-    private var instants: InlineArray<20, Instant>
+    private var instants = InlineArray<20, Instant>(repeating: Instant(nanoseconds: 0))
     private var count = 0
     /// Index of the next failure, and of the oldest once the ring is full.
     private var next = 0
-
-    init() {
-        instants = InlineArray(repeating: Instant(nanoseconds: 0))
-    }
 
     /// Notes a failure. In a full ring the oldest makes room: only the last `failuresMax` matter.
     mutating func record(at now: Instant) {
@@ -125,17 +93,28 @@ struct FailureWindow: Sendable {
         count = min(count + 1, Self.failuresMax)
     }
 
+    var isEmpty: Bool { count == 0 }
+
+    /// The failures of the last `span`.
+    func recentCount(at now: Instant) -> Int {
+        (0..<count).count { now - instants[position(ofNewest: $0)] < Self.span }
+    }
+
+    /// Removes the newest failure of this instant.
+    mutating func withdraw(at instant: Instant) {
+        guard let age = (0..<count).first(where: { instants[position(ofNewest: $0)] == instant }) else { return }
+        for age in (0..<age).reversed() { instants[position(ofNewest: age + 1)] = instants[position(ofNewest: age)] }
+        next = (next + Self.failuresMax - 1) % Self.failuresMax
+        count -= 1
+    }
+
+    /// - Parameter age: 0 for the last failure.
+    private func position(ofNewest age: Int) -> Int { (next + 2 * Self.failuresMax - 1 - age) % Self.failuresMax }
+
     /// Time until an attempt is allowed, at most `span`; nil if it is allowed now.
     func remainingBan(at now: Instant) -> Duration? {
         guard count == Self.failuresMax else { return nil }
         let remaining = Self.span - (now - instants[next])
         return remaining > .zero ? min(remaining, Self.span) : nil
-    }
-
-    /// Whether all failures are older than `span`.
-    func hasExpired(at now: Instant) -> Bool {
-        guard count > 0 else { return true }
-        let last = instants[(next + Self.failuresMax - 1) % Self.failuresMax]
-        return now - last >= Self.span
     }
 }

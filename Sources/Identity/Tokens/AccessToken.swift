@@ -119,9 +119,10 @@ extension AccessToken {
 
     /// - Parameter now: wall-clock seconds since 1970, any value.
     func checkTimes(now: Int64) throws(TokenError) {
-        // Saturating arithmetic: an extreme clock or claim must not trap.
-        if expires < now.subtractingOrMin(Self.leewaySeconds) { throw .expired }
-        if let notBefore, notBefore > now.addingOrMax(Self.leewaySeconds) { throw .notYetValid }
+        // Wider integers: an extreme clock or claim must not trap.
+        let (now, leeway) = (Int128(now), Int128(Self.leewaySeconds))
+        if Int128(expires) < now - leeway { throw .expired }
+        if let notBefore, Int128(notBefore) > now + leeway { throw .notYetValid }
     }
 
     /// Validates lengths, and that an identity is present where one is needed.
@@ -138,18 +139,6 @@ extension AccessToken {
     private var isForServices: Bool {
         guard let video else { return false }
         return !video.roomJoin && sessionID == nil
-    }
-}
-
-extension Int64 {
-    fileprivate func addingOrMax(_ span: Int64) -> Int64 {
-        let (sum, overflow) = addingReportingOverflow(span)
-        return overflow ? .max : sum
-    }
-
-    fileprivate func subtractingOrMin(_ span: Int64) -> Int64 {
-        let (difference, overflow) = subtractingReportingOverflow(span)
-        return overflow ? .min : difference
     }
 }
 

@@ -9,7 +9,7 @@ package struct ES256Key: Sendable {
 
     /// Nil for anything but an unencrypted private key on P-256 in PEM.
     package init?(pem: SecretText) {
-        let isUsable = preservingErrorQueue { PrivateKey(pem: pem.revealedBytes)?.isOnP256 ?? false }
+        let isUsable = preservingErrorQueue { OpenSSLKey(privatePEM: pem.revealedBytes)?.isOnP256 ?? false }
         guard isUsable else { return nil }
         self.pem = pem
     }
@@ -18,7 +18,7 @@ package struct ES256Key: Sendable {
     ///
     /// - Returns: nil if OpenSSL fails, for example without memory.
     package func signature(of message: [UInt8]) -> [UInt8]? {
-        preservingErrorQueue { PrivateKey(pem: pem.revealedBytes)?.signature(of: message).flatMap(Self.plain) }
+        preservingErrorQueue { OpenSSLKey(privatePEM: pem.revealedBytes)?.signature(of: message).flatMap(Self.plain) }
     }
 
     /// A JSON Web Token as Apple's services take it (Apple, "Establishing a token-based connection to APNs").
@@ -60,48 +60,5 @@ package struct ES256Key: Sendable {
             r.count <= 32, s.count <= 32
         else { return nil }
         return [r, s].flatMap { [UInt8](repeating: 0, count: 32 - $0.count) + $0 }
-    }
-}
-
-/// Owns an `EVP_PKEY`.
-@safe
-private struct PrivateKey: ~Copyable {
-    private let key: OpaquePointer
-
-    init?(pem bytes: [UInt8]) {
-        // The memory BIO reads the bytes in place, so they must outlive it.
-        let key = unsafe bytes.withUnsafeBytes { bytes -> OpaquePointer? in
-            guard let source = unsafe BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
-            defer { unsafe BIO_free(source) }
-            // PEM can be encrypted, and OpenSSL would then prompt on the terminal. The callback reports that there is no passphrase.
-            return unsafe PEM_read_bio_PrivateKey(source, nil, { _, _, _, _ in -1 }, nil)
-        }
-        guard let key = unsafe key else { return nil }
-        unsafe self.key = key
-    }
-
-    deinit {
-        unsafe EVP_PKEY_free(key)
-    }
-
-    var isOnP256: Bool {
-        guard unsafe EVP_PKEY_get_id(key) == EVP_PKEY_EC else { return false }
-        var name = [CChar](repeating: 0, count: 64)
-        var length = 0
-        guard unsafe EVP_PKEY_get_group_name(key, &name, name.count, &length) == 1 else { return false }
-        return name.prefix(length).map { UInt8(bitPattern: $0) } == Array("prime256v1".utf8)
-    }
-
-    /// In DER.
-    func signature(of message: [UInt8]) -> [UInt8]? {
-        guard let context = unsafe EVP_MD_CTX_new() else { return nil }
-        defer { unsafe EVP_MD_CTX_free(context) }
-        var count = 0
-        guard unsafe EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key) == 1,
-            unsafe EVP_DigestSign(context, nil, &count, message, message.count) == 1
-        else { return nil }
-        var signature = [UInt8](repeating: 0, count: count)
-        guard unsafe EVP_DigestSign(context, &signature, &count, message, message.count) == 1 else { return nil }
-        return Array(signature.prefix(count))
     }
 }

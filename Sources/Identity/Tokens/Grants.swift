@@ -66,11 +66,6 @@ package enum GrantError: Error, Hashable, Sendable, CaseIterable {
 }
 
 extension GrantError: CustomStringConvertible {
-    /// A stable name for programs, the same for all cases.
-    package var code: String { "missing_grant" }
-
-    package var httpStatus: Int { 403 }
-
     /// One sentence for people.
     package var message: String {
         switch self {
@@ -86,5 +81,5 @@ extension GrantError: CustomStringConvertible {
         }
     }
 
-    package var description: String { "\(code): \(message)" }
+    package var description: String { "missing_grant: \(message)" }
 }

@@ -13,7 +13,7 @@ enum PublicKey {
         try preservingErrorQueue { () throws(KeyError) -> [UInt8] in
             guard !text.revealedText.contains("PRIVATE KEY-----") else { throw .privateKey(issuer: issuer) }
             guard let key = OpenSSLKey(publicPEM: text.revealedBytes) else { throw .unreadablePublicKey(issuer: issuer) }
-            guard key.fits(algorithm) else { throw .wrongKeyType(issuer: issuer, algorithm: algorithm) }
+            guard algorithm == .rs256 ? key.isRSA : key.isOnP256 else { throw .wrongKeyType(issuer: issuer, algorithm: algorithm) }
             if algorithm == .rs256, key.bits < rsaBitsMin { throw .shortKey(issuer: issuer, bits: key.bits) }
             guard let pem = key.publicPEM() else { throw .unreadablePublicKey(issuer: issuer) }
             return pem
@@ -23,16 +23,24 @@ enum PublicKey {
 
 /// Owns an `EVP_PKEY`.
 @safe
-private struct OpenSSLKey: ~Copyable {
+struct OpenSSLKey: ~Copyable {
     private let key: OpaquePointer
 
     init?(publicPEM bytes: [UInt8]) {
+        // PEM can be encrypted, and OpenSSL would then prompt on the terminal. The callback reports that there is no passphrase.
+        unsafe self.init(bytes) { unsafe PEM_read_bio_PUBKEY($0, nil, { _, _, _, _ in -1 }, nil) }
+    }
+
+    init?(privatePEM bytes: [UInt8]) {
+        unsafe self.init(bytes) { unsafe PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }
+    }
+
+    private init?(_ bytes: [UInt8], _ read: (OpaquePointer) -> OpaquePointer?) {
         // The memory BIO reads the bytes in place, so they must outlive it.
         let key = unsafe bytes.withUnsafeBytes { bytes -> OpaquePointer? in
             guard let source = unsafe BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
             defer { unsafe BIO_free(source) }
-            // PEM can be encrypted, and OpenSSL would then prompt on the terminal. The callback reports that there is no passphrase.
-            return unsafe PEM_read_bio_PUBKEY(source, nil, { _, _, _, _ in -1 }, nil)
+            return unsafe read(source)
         }
         guard let key = unsafe key else { return nil }
         unsafe self.key = key
@@ -43,13 +51,14 @@ private struct OpenSSLKey: ~Copyable {
     }
 
     var bits: Int { Int(unsafe EVP_PKEY_get_bits(key)) }
+    var isRSA: Bool { unsafe EVP_PKEY_get_id(key) == EVP_PKEY_RSA }
 
-    func fits(_ algorithm: KeyAlgorithm) -> Bool {
-        switch algorithm {
-        case .hs256: false
-        case .rs256: unsafe EVP_PKEY_get_id(key) == EVP_PKEY_RSA
-        case .es256: unsafe EVP_PKEY_get_id(key) == EVP_PKEY_EC && curve == "prime256v1"
-        }
+    var isOnP256: Bool {
+        guard unsafe EVP_PKEY_get_id(key) == EVP_PKEY_EC else { return false }
+        var name = [CChar](repeating: 0, count: 64)
+        var length = 0
+        guard unsafe EVP_PKEY_get_group_name(key, &name, name.count, &length) == 1 else { return false }
+        return name.prefix(length).map { UInt8(bitPattern: $0) } == Array("prime256v1".utf8)
     }
 
     func publicPEM() -> [UInt8]? {
@@ -61,12 +70,17 @@ private struct OpenSSLKey: ~Copyable {
         return Int(count) == bytes.count && count > 0 ? bytes : nil
     }
 
-    /// The curve's name in OpenSSL; nil if it has none.
-    private var curve: String? {
-        var name = [CChar](repeating: 0, count: 64)
-        var length = 0
-        guard unsafe EVP_PKEY_get_group_name(key, &name, name.count, &length) == 1 else { return nil }
-        return String(decoding: name.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    /// In DER.
+    func signature(of message: [UInt8]) -> [UInt8]? {
+        guard let context = unsafe EVP_MD_CTX_new() else { return nil }
+        defer { unsafe EVP_MD_CTX_free(context) }
+        var count = 0
+        guard unsafe EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key) == 1,
+            unsafe EVP_DigestSign(context, nil, &count, message, message.count) == 1
+        else { return nil }
+        var signature = [UInt8](repeating: 0, count: count)
+        guard unsafe EVP_DigestSign(context, &signature, &count, message, message.count) == 1 else { return nil }
+        return Array(signature.prefix(count))
     }
 }
 

@@ -1,52 +1,34 @@
 /// Why a token was rejected.
 ///
-/// All cases are failed authentications, HTTP 401. Missing permissions of a valid token are a `GrantError`, HTTP 403. Neither `code` nor
-/// `message` contains any part of the token or of a key, so both may be sent and logged.
-package enum TokenError: Error, Hashable, Sendable, CaseIterable {
+/// All cases are failed authentications, HTTP 401. Missing permissions of a valid token are a `GrantError`, HTTP 403. Neither `code`, the raw
+/// value, nor `message` contains any part of the token or of a key, so both may be sent and logged.
+package enum TokenError: String, Error, Hashable, Sendable, CaseIterable {
     /// The request has no token.
-    case missing
+    case missing = "missing_token"
     /// Longer than the verifier accepts. Checked before parsing.
-    case tooLarge
+    case tooLarge = "token_too_large"
     /// Not three base64url parts with JSON objects, or a claim of the wrong type.
-    case malformed
+    case malformed = "malformed_token"
     /// The key ring has no issuer named `iss`.
-    case unknownIssuer
+    case unknownIssuer = "unknown_issuer"
     /// The header's algorithm differs from the one pinned to the issuer's key.
-    case wrongAlgorithm
-    case badSignature
+    case wrongAlgorithm = "wrong_algorithm"
+    case badSignature = "bad_signature"
     /// No `exp`: a token that never expires cannot be revoked.
-    case noExpiry
-    case expired
-    case notYetValid
+    case noExpiry = "missing_expiry"
+    case expired = "token_expired"
+    case notYetValid = "token_not_yet_valid"
     /// `aud` names another service.
-    case wrongAudience
+    case wrongAudience = "wrong_audience"
     /// The identity is missing where one is needed, or longer than 256 bytes.
-    case badIdentity
+    case badIdentity = "bad_identity"
     /// A room name is longer than 256 bytes.
-    case badRoom
+    case badRoom = "bad_room"
 }
 
 extension TokenError {
     /// A stable name for programs.
-    package var code: String {
-        switch self {
-        case .missing: "missing_token"
-        case .tooLarge: "token_too_large"
-        case .malformed: "malformed_token"
-        case .unknownIssuer: "unknown_issuer"
-        case .wrongAlgorithm: "wrong_algorithm"
-        case .badSignature: "bad_signature"
-        case .noExpiry: "missing_expiry"
-        case .expired: "token_expired"
-        case .notYetValid: "token_not_yet_valid"
-        case .wrongAudience: "wrong_audience"
-        case .badIdentity: "bad_identity"
-        case .badRoom: "bad_room"
-        }
-    }
-
-    /// HTTP status of the response.
-    package var httpStatus: Int { 401 }
+    package var code: String { rawValue }
 
     /// One sentence for people.
     package var message: String {

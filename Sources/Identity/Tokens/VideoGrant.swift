@@ -50,10 +50,6 @@ extension VideoGrant {
     package var allowsPublishingData: Bool { canPublishData ?? allowsPublishing }
     /// Name, metadata and attributes. Absent means false.
     package var allowsUpdatingOwnMetadata: Bool { canUpdateOwnMetadata ?? false }
-    /// Absent means false.
-    package var allowsMetricsSubscription: Bool { canSubscribeMetrics ?? false }
-    /// Absent means false.
-    package var allowsManagingAgentSessions: Bool { canManageAgentSession ?? false }
 
     /// Whether a track of `source` may be published. O(n) in `canPublishSources`.
     package func allowsPublishing(source: String) -> Bool {

@@ -35,9 +35,13 @@ struct TranscriptRevisions: Sendable {
         return revisions + [segment]
     }
 
-    /// The gateway has revised a segment.
-    mutating func revised(_ id: String, _ revision: Int) {
-        if let known = latest[id]?.rev { latest[id]?.rev = max(known, revision) }
+    /// The room has a new revision of a segment.
+    ///
+    /// - Returns: false if the segment is not one of this pipeline, which the gateway then has revised.
+    mutating func revised(_ segment: TranscriptSegment) -> Bool {
+        guard segment.id.hasSuffix(prefix) else { return false }
+        if let known = latest[segment.id]?.rev { latest[segment.id]?.rev = max(known, segment.rev) }
+        return true
     }
 
     /// The last revision of a turn that was spoken completely.

@@ -1,6 +1,36 @@
 internal import Synchronization
 internal import Wire
 
+/// Speaks an assistant's own texts: from the cache, otherwise with its synthesizer, whose audio is then kept for the next call.
+struct CachedSynthesizer: SpeechSynthesizer {
+    let synthesizer: any SpeechSynthesizer
+    /// The settings of `synthesizer`; nil if it is the embedded one.
+    let provider: ProviderSettings?
+    let cache: SpeechCache
+
+    func key(of text: String, voice: String) -> SpeechCache.Key {
+        SpeechCache.Key(text: text, voice: voice, provider: provider)
+    }
+
+    func synthesize(_ text: String, voice: String) -> AsyncThrowingStream<SynthesizedSpeech, any Error> {
+        let key = key(of: text, voice: voice)
+        return .filled { pieces in
+            if let speech = cache.speech(of: key) {
+                for piece in speech { pieces.yield(piece) }
+                return
+            }
+            var speech: [SynthesizedSpeech] = []
+            for try await piece in synthesizer.synthesize(text, voice: voice) {
+                pieces.yield(piece)
+                speech.append(piece)
+            }
+            // A cancelled stream ends early, without an error.
+            try Task.checkCancellation()
+            if !speech.contains(where: \.isFallback) { cache.keep(speech, of: key) }
+        }
+    }
+}
+
 /// Speech of the assistants' own texts, such as greetings, for later calls. Shared by all calls of a process.
 ///
 /// Beyond the limits, the least recently used texts are discarded.

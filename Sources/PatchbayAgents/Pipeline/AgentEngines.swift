@@ -1,3 +1,5 @@
+public import Logging
+internal import PatchbayClient
 public import Wire
 
 /// The providers of a pipeline.
@@ -71,4 +73,100 @@ public struct AssistantPhrases: Sendable, Hashable {
         case .notUnderstood: notUnderstood
         }
     }
+}
+
+/// The embedded engines, loaded once and shared by all calls of a process.
+public struct EmbeddedEngines: Sendable {
+    private let detector: any VoiceActivityDetectorFactory
+    private let recognizer: any SpeechRecognizer
+    private let synthesizer: any SpeechSynthesizer
+    /// What the assistants' providers may use.
+    private let secrets: ProviderSecrets
+    /// The speech of greetings and other texts of the assistants' own.
+    private(set) var cache = SpeechCache()
+
+    init(
+        detector: any VoiceActivityDetectorFactory, recognizer: any SpeechRecognizer, synthesizer: any SpeechSynthesizer,
+        secrets: ProviderSecrets = ProviderSecrets()
+    ) {
+        self.detector = detector
+        self.recognizer = recognizer
+        self.synthesizer = synthesizer
+        self.secrets = secrets
+    }
+
+    /// Loads the models and warms them up: about two seconds.
+    ///
+    /// - Parameter secrets: those that the definitions of assistants may use.
+    /// - Throws: `ProviderError` with code `unavailable` if a model is missing; its message says how to install it.
+    public static func load(
+        from models: ModelsFolder = .standard, secrets: ProviderSecrets = ProviderSecrets(),
+        logger: Logger = Logger(label: "patchbay.agent")
+    ) async throws -> Self {
+        if let problem = models.problem { throw ProviderError(.unavailable, problem) }
+        let synthesizer = EmbeddedSynthesizer(models: models, logger: logger)
+        async let detector = SileroDetectorFactory(models: models)
+        async let recognizer = MoonshineRecognizer(models: models)
+        // The first synthesis of a process takes a second, which no user should wait for.
+        for try await _ in synthesizer.synthesize("Hello.", voice: "alloy") {}
+        return Self(detector: try await detector, recognizer: try await recognizer, synthesizer: synthesizer, secrets: secrets)
+    }
+
+    /// As those of a process that has just started.
+    package var withoutCachedSpeech: Self {
+        var engines = self
+        engines.cache = SpeechCache()
+        return engines
+    }
+
+    /// The engines of an assistant: the providers that it names, and the embedded ones for the others. A realtime provider also needs a
+    /// recognizer, for turn-taking and transcripts, and a synthesizer, for what the assistant says on its own.
+    ///
+    /// - Parameter tools: runs the assistant's tools.
+    /// - Throws: `ProviderError` if a provider's settings are invalid, or name a secret that the process does not list.
+    public func engines(for assistant: AssistantDefinition, tools: any ToolRunner = NoTools()) throws -> AgentEngines {
+        let announcer = try announcer(for: assistant)
+        let providers = assistant.providers
+        return AgentEngines(
+            detector: detector, recognizer: try providers.recognizer.map { try OpenAIRecognizer($0, secrets: secrets) } ?? recognizer,
+            responder: try providers.responder.map { try OpenAIResponder($0, secrets: secrets) } ?? RulesResponder(name: assistant.name),
+            synthesizer: announcer.synthesizer, tools: tools, announcer: announcer,
+            realtime: try providers.realtime.map { try OpenAIRealtime($0, secrets: secrets) })
+    }
+
+    private func announcer(for assistant: AssistantDefinition) throws -> CachedSynthesizer {
+        let provider = assistant.providers.synthesizer
+        return CachedSynthesizer(
+            synthesizer: try provider.map { try OpenAISynthesizer($0, secrets: secrets) } ?? synthesizer, provider: provider, cache: cache)
+    }
+
+    /// Prepares the speech of a definition's greetings, so that calls need not wait for it.
+    ///
+    /// Returns when they are prepared, or soon after the task is cancelled. Calls synthesize anything that could not be prepared.
+    ///
+    /// - Parameter clips: used if the assistant speaks with the embedded synthesizer, whose voices the clips have.
+    func prepareGreetings(of assistant: AssistantDefinition, from clips: (any SpeechClipSource)?, logger: Logger) async {
+        guard !assistant.greetings.isEmpty, let announcer = try? announcer(for: assistant) else { return }
+        let usesClips = assistant.providers.synthesizer == nil
+        await GreetingPreparation(synthesizer: announcer, clips: usesClips ? clips : nil, logger: logger).prepare(assistant)
+    }
+}
+
+/// What the parts of a pipeline have in common.
+struct PipelineConfiguration: Sendable {
+    let definition: AssistantDefinition
+    let engines: AgentEngines
+    let phrases: AssistantPhrases
+    /// The definition's, and the session's context.
+    let instructions: String
+    let logger: Logger
+    let clock: PipelineClock
+    /// Receives the metrics of each turn.
+    let onMetrics: @Sendable (TurnMetrics) -> Void
+}
+
+/// The time of a pipeline. Tests have one of their own, so that a loaded machine does not make users late.
+struct PipelineClock: Sendable {
+    var now: @Sendable () -> Instant = { MediaClock.now }
+    var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 }

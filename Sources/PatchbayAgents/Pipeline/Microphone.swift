@@ -26,6 +26,8 @@ final class Microphone {
     private var kept: [Float] = []
     /// Set during an utterance.
     private var isKeeping = false
+    /// When the audio in `kept` began, during an utterance.
+    private var keptFrom: Instant
     /// Samples of `kept` covered by the latest final recognition.
     private var recognized = 0
     /// The end of the last frame.
@@ -41,6 +43,7 @@ final class Microphone {
         self.detector = detector
         decoder = try OpusDecoder(sampleRate: SpeechSegment.sampleRate)
         lastFrameAt = now
+        keptFrom = now
     }
 
     struct Window {
@@ -86,30 +89,39 @@ final class Microphone {
     // MARK: The utterance
 
     /// Keeps the audio from `leadIn` and the pre-roll on.
-    func beginUtterance(leadIn: Duration) {
+    func beginUtterance(leadIn: Duration, at now: Instant) {
         isKeeping = true
         recognized = 0
         let count = Self.samples(in: leadIn + Self.preRoll)
         if kept.count > count { kept.removeFirst(kept.count - count) }
+        keptFrom = now + (.zero - Self.duration(of: kept.count))
     }
 
-    /// The audio for a recognition.
-    func segment(isPartial: Bool, language: String, at now: Instant) -> SpeechSegment {
+    /// The audio for a recognition. All segments of one utterance up to `settle` have the same start.
+    func segment(isPartial: Bool, language: String) -> SpeechSegment {
         if !isPartial { recognized = kept.count }
-        let start = now + (.zero - .nanoseconds(Int64(kept.count) * 62_500))
-        return SpeechSegment(samples: kept, start: start, language: language, isPartial: isPartial)
+        return SpeechSegment(samples: kept, start: keptFrom, language: language, isPartial: isPartial)
     }
 
-    func settle() {
-        kept.removeFirst(min(recognized, kept.count))
+    /// Forgets the audio covered by the latest final recognition, and returns it.
+    @discardableResult
+    func settle() -> [Float] {
+        let settled = Array(kept.prefix(recognized))
+        kept.removeFirst(settled.count)
+        keptFrom = keptFrom + Self.duration(of: settled.count)
         recognized = 0
+        return settled
     }
 
     /// Forgets what was recognized, so that the next utterance's pre-roll does not repeat the end of this one.
-    func endUtterance() {
+    ///
+    /// - Returns: all audio of the utterance that was kept.
+    func endUtterance() -> [Float] {
+        let audio = kept
         isKeeping = false
         settle()
         trim()
+        return audio
     }
 
     /// The timestamp on the track of the end of the audio received so far.
@@ -127,7 +139,7 @@ final class Microphone {
             start += size
             let level = Self.level(of: piece)
             let probability = level <= -120 ? 0 : try detector.probability(of: piece)
-            let duration = Duration.nanoseconds(Int64(size) * 62_500)
+            let duration = Self.duration(of: size)
             windows.append(
                 Window(activity: SpeechSegmenter.Window(probability: probability, duration: duration), level: level))
             kept += piece
@@ -142,6 +154,8 @@ final class Microphone {
         let count = Self.samples(in: Self.preRoll + .milliseconds(300))
         if kept.count > 2 * count { kept.removeFirst(kept.count - count) }
     }
+
+    private static func duration(of samples: Int) -> Duration { .nanoseconds(Int64(samples) * 62_500) }
 
     private static func samples(in span: Duration) -> Int {
         Int(span.inNanoseconds / 1_000 * Int64(SpeechSegment.sampleRate) / 1_000_000)

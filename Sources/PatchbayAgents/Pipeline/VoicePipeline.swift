@@ -1,5 +1,5 @@
 public import Logging
-internal import PatchbayClient
+public import PatchbayClient
 public import Wire
 
 /// An assistant in one room: hears its users, responds, speaks, and yields when interrupted.
@@ -8,34 +8,27 @@ public import Wire
 ///     let pipeline = VoicePipeline(definition, engines: engines)
 ///     try await pipeline.run(in: room)
 ///
-/// Decisions are those of `TurnMachine`; this actor feeds it and performs its effects. It ends when the users have left, the room has ended, or
-/// the responder ends the call.
+/// Decisions are those of `TurnMachine`. This actor feeds it, and passes its effects to the parts that own the state of hearing
+/// (`Listening`), of the assistant's turns (`Responding`) and of a realtime session (`RealtimeVoice`). It never suspends between an
+/// input and its effects, so that they keep their order. It ends when the users have left, the room has ended, or the responder ends the call.
 public actor VoicePipeline {
-    let configuration: Configuration
-    var machine: TurnMachine
-    var dialogue: Dialogue
-    /// The latest abandoned turn, until what was heard of it is in the log.
-    var abandonment: Task<Void, Never>?
-    var microphones: [TrackSID: Microphone] = [:]
-    var hasEnded = false
-    /// Set while the pipeline runs.
-    var room: (any AgentRoom)?
-    var output: SpeechOutput?
-    var responses = ResponseTasks()
-    /// Set if a realtime provider responds.
-    var realtime: RealtimeVoice?
+    /// How long the snapshot of the room's transcript takes after joining, at most.
+    private static let snapshotSpan = Duration.milliseconds(250)
+    /// How often time passes for the turn machine while nothing arrives.
+    private static let tickInterval = Duration.milliseconds(40)
 
-    /// The parameters of `init`.
-    struct Configuration: Sendable {
-        let definition: AssistantDefinition
-        let engines: AgentEngines
-        let phrases: AssistantPhrases
-        /// The definition's, and the session's context.
-        let instructions: String
-        let logger: Logger
-        /// Receives the metrics of each turn.
-        let onMetrics: @Sendable (TurnMetrics) -> Void
-    }
+    private let configuration: PipelineConfiguration
+    private var machine: TurnMachine
+    private(set) var listening: Listening
+    private(set) var responding: Responding
+    /// Set if a realtime provider responds.
+    private var realtime: RealtimeVoice?
+    private var attendance = Attendance()
+    /// The greeting and the onboarding.
+    private var opening: AssistantOpening
+    /// The conversation before this pipeline joined.
+    private var past = PastConversation()
+    private var hasEnded = false
 
     /// - Parameters:
     ///   - context: appended to the definition's instructions: the session's context and earlier summaries.
@@ -44,144 +37,351 @@ public actor VoicePipeline {
         phrases: AssistantPhrases = AssistantPhrases(), logger: Logger = Logger(label: "patchbay.agent"),
         onMetrics: @escaping @Sendable (TurnMetrics) -> Void = { _ in }
     ) {
-        configuration = Configuration(
-            definition: definition, engines: engines, phrases: phrases,
-            instructions: [definition.instructions, context].filter { !$0.isEmpty }.joined(separator: "\n\n"), logger: logger,
-            onMetrics: onMetrics)
-        machine = TurnMachine(settings, at: MediaClock.now)
-        dialogue = Dialogue(
-            opening: AssistantOpening(greeting: definition.greetings.randomElement(), onboarding: definition.onboarding))
-        realtime = engines.realtime.map { RealtimeVoice(provider: $0) }
+        self.init(
+            PipelineConfiguration(
+                definition: definition, engines: engines, phrases: phrases,
+                instructions: [definition.instructions, context].filter { !$0.isEmpty }.joined(separator: "\n\n"), logger: logger,
+                clock: PipelineClock(), onMetrics: onMetrics), settings)
+    }
+
+    init(_ configuration: PipelineConfiguration, _ settings: TurnSettings) {
+        self.configuration = configuration
+        machine = TurnMachine(settings, at: configuration.clock.now())
+        listening = Listening(configuration)
+        responding = Responding(configuration)
+        realtime = configuration.engines.realtime.map { RealtimeVoice(provider: $0) }
+        let definition = configuration.definition
+        opening = AssistantOpening(greeting: definition.greetings.randomElement(), onboarding: definition.onboarding)
+    }
+
+    private var now: Instant { configuration.clock.now() }
+
+    // MARK: Running
+
+    /// Speaks with the users of `room` until they have left, the room has ended, or the assistant ends the call. Waits 20 s for the first
+    /// user, and for a user whose connection was lost.
+    ///
+    /// - Throws: `RequestFailure` if the track cannot be published.
+    ///
+    /// - Parameter continues: the assistant replaces one that was lost: it does not greet, remembers the room's transcript, and answers what
+    ///   was not answered.
+    public func run(in room: RoomConnection, continues: Bool = false) async throws {
+        let joined = try await JoinedRoom(room)
+        if continues {
+            opening.omitGreeting()
+            past.willContinue(at: now + Self.snapshotSpan)
+        }
+        attach(to: joined)
+        async let events: Void = joined.follow { await self.take($0) }
+        await run()
+        joined.leave(reason: "the assistant has finished")
+        await events
+    }
+
+    /// Prepares the pipeline for events of `room`.
+    func attach(to room: some AgentRoom) {
+        attendance.begin(at: now)
+        responding.room = room
+        responding.output = SpeechOutput(room: room, clock: configuration.clock) { [weak self] in await self?.take($0) }
+    }
+
+    /// Runs until the call has ended.
+    func run() async {
+        guard let output = responding.output else { return }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await output.run() }
+            while !hasEnded, !Task.isCancelled {
+                tick()
+                if attendance.isOver(at: now) { break }
+                try? await configuration.clock.sleep(Self.tickInterval)
+            }
+            listening.cancelAll()
+            responding.cancelTask()
+            output.end()
+        }
+        realtime?.end()
+        responding.room = nil
+        responding.output = nil
+    }
+
+    /// The room has ended: so does the pipeline.
+    func end() {
+        hasEnded = true
+    }
+
+    /// Lets time pass for users from whom no frames arrive, for the machine, and for what waits for its moment.
+    private func tick() {
+        for input in listening.advance(at: now, responding.output?.reference) { handle(input) }
+        handle(.tick)
+        continueConversation()
+        beginOnboarding()
+        // A session is opened once a user has come and the conversation so far is known.
+        if !attendance.users.isEmpty, !past.isPending { exchange(.began) }
+        exchange(.tick)
     }
 
     // MARK: Decisions
 
-    /// Feeds the turn machine and performs its effects. Never suspends, so that effects keep their order.
-    func handle(_ input: TurnInput) {
+    /// Feeds the turn machine and performs its effects. Never suspends.
+    private func handle(_ input: TurnInput) {
         var effects: [TurnEffect] = []
-        machine.handle(input, at: MediaClock.now, into: &effects)
-        settleKeptSpeech()
+        machine.handle(input, at: now, into: &effects)
+        if realtime != nil, machine.pending.isEmpty {
+            realtime?.speech.forget()
+            exchange(.answered)
+        }
         for effect in effects { perform(effect) }
     }
 
     private func perform(_ effect: TurnEffect) {
-        keepSpeech(of: effect)
         switch effect {
-        case .beginUtterance(let who, let leadIn): microphone(of: who)?.beginUtterance(leadIn: leadIn)
-        case .recognize(let id, let who, let isPartial): recognize(id, who, isPartial: isPartial)
-        case .cancelRecognition(let id): responses.cancel(id)
-        case .settleAudio(let who): microphone(of: who)?.settle()
-        case .endUtterance(let who): microphone(of: who)?.endUtterance()
-        case .transcript(let transcript): publish(transcript)
-        case .respond(let turn, let messages, let end): respond(turn, messages, end)
-        case .cancelResponse(let turn): cancelResponse(turn)
-        case .interrupt(let turn): output?.submit(.interrupt(turn))
-        case .resumeSpeech(let turn): output?.submit(.resume(turn))
-        case .abandonSpeech(let turn): abandon(turn)
-        case .say(let turn, let phrase): say(turn, [configuration.phrases.text(of: phrase)])
-        case .state(let state): room?.setState(state)
-        }
-    }
-
-    func microphone(of user: Identity) -> Microphone? {
-        microphones.values.first { $0.track.participant == user }
-    }
-
-    // MARK: Hearing
-
-    func receive(_ frame: ReceivedFrame, of track: TrackSID) {
-        guard let microphone = microphones[track] else { return }
-        do { process(try microphone.receive(frame, at: MediaClock.now), of: microphone) } catch { fail(microphone, error) }
-    }
-
-    /// Lets time pass for users from whom no frames arrive, and for the machine.
-    func tick() {
-        for microphone in microphones.values {
-            do { process(try microphone.advance(to: MediaClock.now), of: microphone) } catch { fail(microphone, error) }
-        }
-        handle(.tick)
-    }
-
-    private func process(_ windows: [Microphone.Window], of microphone: Microphone) {
-        guard !windows.isEmpty else { return }
-        let who = microphone.track.participant
-        let now = MediaClock.now
-        let reference = output?.reference.current(at: now)
-        for var window in windows {
-            if let reference { window.activity.isEcho = microphone.echo.isEcho(level: window.level, at: now, reference: reference) }
-            handle(.window(who, window.activity, level: window.level))
-        }
-    }
-
-    private func fail(_ microphone: Microphone, _ error: any Error) {
-        configuration.logger.error("Voice activity detection failed", metadata: ["track": "\(microphone.track.sid)", "error": "\(error)"])
-        microphones[microphone.track.sid] = nil
-    }
-
-    private func recognize(_ id: RecognitionID, _ who: Identity, isPartial: Bool) {
-        guard let microphone = microphone(of: who) else { return }
-        let segment = microphone.segment(isPartial: isPartial, language: configuration.definition.language, at: MediaClock.now)
-        responses.start(id) { [configuration, weak self] in
-            do {
-                for try await result in configuration.engines.recognizer.recognize(segment) { await self?.handle(.recognized(id, result)) }
-            } catch is CancellationError {
-                return
-            } catch {
-                configuration.logger.warning("Recognition failed", metadata: ["error": "\(error)"])
-                await self?.handle(.recognitionFailed(id))
+        case .beginUtterance(let who, let leadIn):
+            realtime?.speech.begin(who)
+            listening.microphone(of: who)?.beginUtterance(leadIn: leadIn, at: now)
+        case .recognize(let id, let who, let isPartial):
+            listening.recognize(id, who, isPartial: isPartial) { [weak self] in await self?.recognized(id, $0) }
+        case .cancelRecognition(let id): listening.cancel(id)
+        case .settleAudio(let who): if let audio = listening.microphone(of: who)?.settle() { realtime?.speech.settle(audio, of: who) }
+        case .endUtterance(let who): realtime?.speech.end(listening.microphone(of: who)?.endUtterance(), of: who)
+        case .transcript(let transcript):
+            if transcript.isFinal { realtime?.speech.transcribed(transcript.text, of: transcript.speaker) }
+            responding.room?.publish(listening.segment(of: transcript, idSuffix: responding.transcripts.prefix))
+        case .respond(let turn, let messages, let end):
+            let before = responding.abandonment
+            responding.begin(turn, messages, end) { [weak self] in
+                // The conversation includes what was heard of the turn before.
+                await before?.value
+                await self?.writeResponse(turn)
             }
-            await self?.recognitionEnded(id)
+        case .cancelResponse(let turn):
+            responding.forget(turn)
+            abandon(turn)
+        case .interrupt(let turn): responding.output?.submit(.interrupt(turn))
+        case .resumeSpeech(let turn): responding.output?.submit(.resume(turn))
+        case .abandonSpeech(let turn):
+            responding.interrupt(turn)
+            abandon(turn)
+        case .timedOut(let turn): responding.logFailure(of: turn, "nothing was audible after \(machine.settings.responseTimeout)")
+        case .say(let turn, let phrase):
+            if phrase == .notUnderstood {
+                configuration.logger.warning("An utterance was not understood: its recognition failed or took too long")
+            }
+            say(turn, [configuration.phrases.text(of: phrase)])
+        case .state(let state): responding.room?.setState(state)
         }
     }
 
-    private func recognitionEnded(_ id: RecognitionID) {
-        responses.ended(id)
+    // MARK: The room
+
+    /// Takes an event of the room.
+    func take(_ event: AgentRoomEvent) {
+        switch event {
+        case .userJoined(let who, let name): welcome(who, name: name)
+        case .userLeft(let who, let mayReturn):
+            for track in listening.tracks(of: who) { close(track) }
+            attendance.leave(who, mayReturn: mayReturn, at: now)
+        case .microphone(let track):
+            guard listening.user(of: track.sid) == nil else { return }
+            // One microphone per user: a newer one replaces it.
+            for before in listening.tracks(of: track.participant) { close(before) }
+            listening.open(track, at: now)
+        case .frame(let track, let frame):
+            for input in listening.receive(frame, of: track, at: now, responding.output?.reference) { handle(input) }
+        case .microphonePaused(let track): if let who = listening.user(of: track) { handle(.microphoneEnded(who)) }
+        case .microphoneEnded(let track): close(track)
+        case .text(let who, let text): handle(.text(who, text))
+        case .digits(let who, let digits): handle(.digits(who, digits))
+        case .data(let who, AssistantMessage.topic, let text): take(text, from: who)
+        case .data: break
+        case .held(let held): handle(.held(held))
+        case .playoutStarted: if let turn = machine.currentTurn { responding.measure(turn) { $0.playoutStarted(at: $1) } }
+        case .playoutFinished(let end): responding.output?.submit(.playoutFinished(end))
+        case .segment(let segment): if !responding.transcripts.revised(segment) { past.take(segment) }
+        case .rejoined: responding.output?.submit(.rejoined)
+        case .resumedWithLoss: responding.output?.submit(.resumedWithLoss)
+        case .ended: end()
+        }
     }
 
-    private func publish(_ transcript: UserTranscript) {
-        let microphone = microphone(of: transcript.speaker)
-        room?.publish(
-            TranscriptSegment(
-                id: "u\(transcript.utterance)-\(dialogue.transcripts.prefix)", rev: transcript.revision, role: .user,
-                participant: transcript.speaker,
-                track: microphone?.track.sid, text: transcript.text, final: transcript.isFinal,
-                language: transcript.language.isEmpty ? configuration.definition.language : transcript.language,
-                endTs: microphone?.position?.ticks))
-    }
-}
-
-/// Tasks of recognitions and responses in progress. At most one response, and one recognition per user.
-struct ResponseTasks {
-    private var recognitions: [RecognitionID: Task<Void, Never>] = [:]
-    private var response: (turn: TurnID, task: Task<Void, Never>)?
-
-    mutating func start(_ id: RecognitionID, _ work: @escaping @Sendable () async -> Void) {
-        recognitions[id] = Task { await work() }
+    private func close(_ track: TrackSID) {
+        guard let who = listening.user(of: track) else { return }
+        handle(.microphoneEnded(who))
+        listening.close(track)
     }
 
-    mutating func cancel(_ id: RecognitionID) {
-        recognitions.removeValue(forKey: id)?.cancel()
+    private func recognized(_ id: RecognitionID, _ input: TurnInput?) {
+        if let input { handle(input) } else { listening.ended(id) }
     }
 
-    mutating func ended(_ id: RecognitionID) {
-        recognitions[id] = nil
+    private func welcome(_ who: Identity, name: String) {
+        attendance.join(who)
+        responding.log.setName(name, of: who)
+        let greeting = opening.takeGreeting(for: name)
+        handle(.tick)
+        guard !greeting.isEmpty, let turn = machine.beginOwnTurn(at: now) else { return }
+        say(turn, greeting)
     }
 
-    mutating func start(_ turn: TurnID, _ work: @escaping @Sendable () async -> Void) {
-        response?.task.cancel()
-        response = (turn, Task { await work() })
+    /// Takes a message of a user's client. Unknown ones are ignored.
+    private func take(_ message: String, from who: Identity) {
+        switch try? AssistantMessage(parsing: Array(message.utf8)) {
+        case .cardAction(let action)?: if let choice = responding.cards.text(of: action) { handle(.text(who, choice)) }
+        case .onboardingStart?:
+            if let answer = opening.requestOnboarding() { responding.room?.send(answer) }
+            beginOnboarding()
+        default: break
+        }
     }
 
-    mutating func cancel(_ turn: TurnID) {
-        guard response?.turn == turn else { return }
-        response?.task.cancel()
-        response = nil
+    /// Begins the onboarding that was asked for, unless somebody speaks; then the next tick tries again.
+    private func beginOnboarding() {
+        guard opening.needsOnboardingTurn, let turn = machine.beginOwnTurn(at: now) else { return }
+        opening.beginOnboarding(turn)
+        say(turn, opening.onboardingSentences)
     }
 
-    mutating func cancelAll() {
-        response?.task.cancel()
-        for task in recognitions.values { task.cancel() }
-        response = nil
-        recognitions = [:]
+    /// Takes over a conversation, once what was said is known.
+    private func continueConversation() {
+        guard past.continues(at: now) else { return }
+        let (messages, unanswered) = past.resumed()
+        for (message, heard) in messages {
+            if let message { responding.log.append(message) } else { responding.log.append(assistant: heard) }
+        }
+        if let unanswered { handle(.text(unanswered.speaker, unanswered.text)) }
+    }
+
+    // MARK: Responses
+
+    private func writer(_ turn: TurnID) -> ResponseWriter? {
+        responding.output.map { ResponseWriter(turn: turn, configuration: configuration, output: $0, pipeline: self) }
+    }
+
+    private func writeResponse(_ turn: TurnID) async {
+        guard realtime != nil else {
+            await writer(turn)?.write()
+            return
+        }
+        // Without messages the turn was cancelled.
+        if let messages = responding.messages(of: turn) { exchange(.respond(turn, messages)) }
+    }
+
+    /// Says sentences that are no response: a greeting, a question, an apology.
+    private func say(_ turn: TurnID, _ sentences: [String]) {
+        let writer = writer(turn)
+        responding.begin(turn, [], nil) { await writer?.say(sentences) }
+    }
+
+    /// For the task of a turn.
+    func update<Value: Sendable>(_ body: @Sendable (inout Responding) -> Value) -> Value { body(&responding) }
+
+    /// Ends a turn that cannot be spoken, unless it was cancelled. Every apology follows a log line with its cause: this one, or that of a
+    /// turn that timed out.
+    func failed(_ turn: TurnID, _ error: any Error) {
+        guard !Task.isCancelled, !(error is CancellationError) else { return }
+        responding.logFailure(of: turn, "\(error)")
+        handle(.responseFailed(turn))
+    }
+
+    private func abandon(_ turn: TurnID) {
+        endOnboarding(turn, completed: false)
+        exchange(.abandoned(turn))
+        responding.abandon(turn) { [weak self] in await self?.abandoned(turn, heard: $0) }
+    }
+
+    private func abandoned(_ turn: TurnID, heard: HeardSpeech) {
+        if let segment = responding.transcripts.abandon(turn) { responding.room?.publish(segment) }
+        record(turn, heard: heard.text)
+        exchange(.heard(turn, heard.played))
+    }
+
+    private func record(_ turn: TurnID, heard: String) {
+        if responding.record(turn, heard: heard) { exchange(.said(heard)) }
+    }
+
+    private func endOnboarding(_ turn: TurnID, completed: Bool) {
+        if let message = opening.ended(turn, completed: completed) { responding.room?.send(message) }
+    }
+
+    private func take(_ report: SpeechOutput.Report) {
+        switch report {
+        case .started(let turn): handle(.speechStarted(turn))
+        case .extended(let turn, let progress):
+            // The turn may have ended meanwhile.
+            guard responding.messages(of: turn) != nil else { return }
+            handle(.speaking(turn, text: progress.text))
+            responding.publish(progress, of: turn)
+        case .failed(let turn, let error): failed(turn, error)
+        case .finished(let turn, let heard):
+            record(turn, heard: heard)
+            responding.finish(turn)
+            endOnboarding(turn, completed: true)
+            handle(.speechFinished(turn))
+            if responding.endsAfter == turn { hasEnded = true }
+        }
+    }
+
+    // MARK: A realtime session
+
+    /// Feeds the exchange with a realtime provider and performs its effects. Never suspends.
+    private func exchange(_ input: RealtimeExchange.Input) {
+        var effects: [RealtimeExchange.Effect] = []
+        realtime?.exchange.handle(input, at: now, into: &effects)
+        for effect in effects { perform(effect) }
+    }
+
+    private func perform(_ effect: RealtimeExchange.Effect) {
+        let output = responding.output
+        switch effect {
+        case .open(let number):
+            let user = attendance.users.count == 1 ? attendance.users.first : nil
+            let configuration = RealtimeConfiguration(
+                instructions: configuration.instructions, voice: configuration.definition.voice, tools: configuration.definition.tools,
+                language: configuration.definition.language, userName: user.flatMap { responding.log.name(of: $0) } ?? "")
+            realtime?.connect(configuration) { [weak self] in await self?.take($0, ofSession: number) ?? false }
+        case .sendHistory: realtime?.send(responding.log.messages)
+        case .append(let message): realtime?.append(message)
+        case .send(let request): realtime?.session?.send(request)
+        case .close: realtime?.close()
+        case .item(let turn): output?.submit(.sentence(turn, ""))
+        case .text(let turn, let text):
+            responding.measure(turn) { $0.firstToken(at: $1) }
+            output?.submit(.text(turn, text))
+        case .audio(let turn, let samples):
+            responding.measure(turn) { $0.firstAudio(at: $1) }
+            output?.submit(.audio(turn, SynthesizedSpeech(samples: samples, sampleRate: RealtimeConfiguration.sampleRate)))
+        case .restart(let turn): output?.submit(.begin(turn))
+        case .run(let turn, let calls):
+            let writer = writer(turn)
+            responding.start(turn) { [weak self] in
+                let results = await writer?.run(calls) ?? []
+                await self?.exchange(
+                    .toolsFinished(turn, zip(calls, results).map { RealtimeExchange.ToolResult(call: $0.id, text: $1) }))
+            }
+        case .endCall(let turn): responding.endsAfter = turn
+        case .complete(let turn): output?.submit(.complete(turn))
+        case .fail(let turn, let error):
+            responding.logFailure(of: turn, "\(error)")
+            handle(.responseFailed(turn))
+        }
+    }
+
+    /// - Returns: false if the session is of no use any more.
+    private func take(_ report: RealtimeVoice.Report, ofSession number: Int) -> Bool {
+        guard responding.room != nil, !Task.isCancelled else { return false }
+        switch report {
+        case .opened(let session):
+            realtime?.session = session
+            exchange(.opened(session: number))
+        case .notOpened(let error):
+            configuration.logger.warning("The realtime session cannot be opened", metadata: ["error": "\(error)"])
+            exchange(.openingFailed(session: number, error))
+        case .event(let event):
+            if case .error(let error) = event {
+                configuration.logger.warning("A realtime request was refused", metadata: ["error": "\(error)"])
+            }
+            exchange(.received(session: number, event))
+        case .lost(let error): exchange(.lost(session: number, error))
+        }
+        return true
     }
 }

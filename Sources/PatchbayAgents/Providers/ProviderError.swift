@@ -34,3 +34,20 @@ public struct ProviderError: Error, Hashable, Sendable, CustomStringConvertible 
 
     public var description: String { "\(code.rawValue): \(message)" }
 }
+
+extension AsyncThrowingStream where Failure == any Error {
+    /// A stream that a task of its own fills; the task is cancelled when the stream's reader is.
+    static func filled(by body: @escaping @Sendable (Continuation) async throws -> Void) -> Self where Element: Sendable {
+        let (stream, sink) = makeStream()
+        let task = Task {
+            do {
+                try await body(sink)
+                sink.finish()
+            } catch {
+                sink.finish(throwing: error)
+            }
+        }
+        sink.onTermination = { end in if case .cancelled = end { task.cancel() } }
+        return stream
+    }
+}

@@ -8,40 +8,39 @@ public protocol RealtimeProvider: Sendable {
     func open(_ configuration: RealtimeConfiguration) async throws -> any RealtimeSession
 }
 
-/// The session of one call with a realtime provider.
-///
-/// Requests return at once, may come from any thread and are sent in order; after the end of the session they do nothing. Audio is mono, 16 bits,
-/// at `RealtimeConfiguration.sampleRate`.
+/// The session of one call with a realtime provider. Audio is mono, 16 bits, at `RealtimeConfiguration.sampleRate`.
 public protocol RealtimeSession: Sendable {
     /// What the provider sends, for one reader. Ends when the session is closed; throws `ProviderError` if it is lost.
     ///
     /// The queue is limited: a session whose events are not read ends with `invalidResponse`.
     var events: AsyncThrowingStream<RealtimeEvent, any Error> { get }
 
-    /// Appends the user's speech to the input buffer.
-    func append(_ samples: [Int16])
-    /// Ends the user's turn: the input buffer becomes an item of the conversation. It must contain at least 100 ms.
-    func commit()
-    /// Discards the input buffer.
-    func clear()
-    /// Appends what the user wrote.
-    func append(userText: String)
-    /// Appends what the assistant said without the provider: a greeting, or its part of an earlier conversation.
-    func append(assistantText: String)
-    /// Appends the result of a tool.
-    ///
-    /// - Parameter call: the `id` of the `ToolCall`.
-    func append(toolResult: String, of call: String)
-    /// Requests a response to the conversation so far.
-    func respond()
-    /// Stops the response in progress, if there is one.
-    func cancelResponse()
-    /// Tells the provider how much of an item the user heard; it forgets the rest.
-    ///
-    /// - Parameter played: from the beginning of the item's audio, at most what was received.
-    func truncate(item: String, played: Duration)
+    /// Queues a request. May be called from any thread; after the end of the session it does nothing.
+    func send(_ request: RealtimeRequest)
     /// Closes the session. To be called once for each session.
     func close()
+}
+
+/// What a pipeline asks of a realtime session.
+public enum RealtimeRequest: Sendable, Hashable {
+    /// Append the user's speech to the input buffer.
+    case appendAudio([Int16])
+    /// The user's turn has ended: the input buffer, at least 100 ms, becomes an item of the conversation.
+    case commitAudio
+    /// Discard the input buffer.
+    case clearAudio
+    /// Append what the user wrote.
+    case appendUserText(String)
+    /// Append what the assistant said without the provider: a greeting, or its part of an earlier conversation.
+    case appendAssistantText(String)
+    /// Append the result of a tool; `call` is the `id` of the `ToolCall`.
+    case appendToolResult(String, call: String)
+    /// Respond to the conversation so far.
+    case createResponse
+    /// Stop the response in progress, if there is one.
+    case cancelResponse
+    /// Forget what the user did not hear of an item: what follows `played`, which is at most what was received.
+    case truncate(item: String, played: Duration)
 }
 
 /// What a realtime session is opened with.
@@ -81,11 +80,11 @@ public enum RealtimeEvent: Sendable, Hashable {
     case audio(item: String, samples: [Int16])
     /// Text that the assistant says, to be appended to the item's text. Runs ahead of the audio.
     case transcriptDelta(item: String, String)
-    /// The result is sent with `append(toolResult:of:)`, followed by `respond()`.
+    /// The result is sent with `appendToolResult`, followed by `createResponse`.
     case toolCall(ToolCall)
     /// The call shall end once everything was spoken.
     case endCall
-    /// - Parameter id: empty if `respond()` was refused.
+    /// - Parameter id: empty if `createResponse` was refused.
     case responseDone(id: String, RealtimeOutcome)
     /// Another request was refused. The session goes on.
     case error(ProviderError)
@@ -94,7 +93,7 @@ public enum RealtimeEvent: Sendable, Hashable {
 /// How a response ended.
 public enum RealtimeOutcome: Sendable, Hashable {
     case completed
-    /// By `cancelResponse()`.
+    /// By `cancelResponse`.
     case cancelled
     case failed(ProviderError)
 }

@@ -10,7 +10,7 @@ extension RealtimeExchange {
             // This response was not requested.
             guard response == nil else { return }
             response = Response(turn: nil, lastEventAt: now)
-            effects.append(.cancel)
+            effects.append(.send(.cancelResponse))
         case .audio(let item, let samples):
             guard let (id, index) = place(of: item, into: &effects) else { return }
             turn?.items[index].sampleCount += samples.count
@@ -49,7 +49,7 @@ extension RealtimeExchange {
     private mutating func finish(_ outcome: RealtimeOutcome, at now: Instant, into effects: inout [Effect]) {
         guard let done = response else { return }
         response = nil
-        for item in done.unheardItems { effects.append(.truncate(item: item, played: .zero)) }
+        for item in done.unheardItems { effects.append(.send(.truncate(item: item, played: .zero))) }
         guard let id = done.turn, let turn else { return proceed(at: now, into: &effects) }
         let isSilent = turn.items.allSatisfy { $0.sampleCount == 0 } && !turn.endsCall
         switch outcome {
@@ -74,7 +74,7 @@ extension RealtimeExchange {
 
     mutating func finishTools(of id: TurnID, _ results: [ToolResult], at now: Instant, into effects: inout [Effect]) {
         guard turn?.id == id, turn?.phase == .runningTools, link == .open else { return }
-        effects += results.map { .appendResult($0) }
+        effects += results.map { .send(.appendToolResult($0.text, call: $0.call)) }
         request(at: now, into: &effects)
     }
 
@@ -95,7 +95,7 @@ extension RealtimeExchange {
         response?.turn = nil
         response?.lastEventAt = now
         response?.knownItems = turn.items.map(\.id)
-        effects.append(.cancel)
+        effects.append(.send(.cancelResponse))
     }
 
     /// Makes the provider forget what was not heard of the turn.
@@ -105,7 +105,7 @@ extension RealtimeExchange {
         for (index, item) in turn.items.enumerated() {
             let heard = index < played.count ? min(played[index], item.duration) : .zero
             let mayBeLonger = turn.isCut && index == turn.items.count - 1
-            if heard < item.duration || mayBeLonger { effects.append(.truncate(item: item.id, played: heard)) }
+            if heard < item.duration || mayBeLonger { effects.append(.send(.truncate(item: item.id, played: heard))) }
         }
     }
 }

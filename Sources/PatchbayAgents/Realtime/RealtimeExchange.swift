@@ -38,11 +38,7 @@ struct RealtimeExchange: Sendable {
         /// Send the conversation before the turn in progress.
         case sendHistory
         case append(UserMessage)
-        case appendResult(ToolResult)
-        case appendSpeech(String)
-        case respond
-        case cancel
-        case truncate(item: String, played: Duration)
+        case send(RealtimeRequest)
 
         // MARK: To the turn
         /// Text and audio of another item follow.
@@ -147,7 +143,7 @@ struct RealtimeExchange: Sendable {
         case .abandoned(let id): if turn?.id == id { cut(at: now, into: &effects) }
         case .heard(let id, let played): if turn?.id == id { truncate(to: played, into: &effects) }
         case .answered: delivered = []
-        case .said(let text): if link == .open, !text.isEmpty { effects.append(.appendSpeech(text)) }
+        case .said(let text): if link == .open, !text.isEmpty { effects.append(.send(.appendAssistantText(text))) }
         case .tick: checkTimers(at: now, into: &effects)
         }
     }
@@ -201,7 +197,7 @@ struct RealtimeExchange: Sendable {
         guard let turn else { return }
         self.turn?.phase = .responding
         response = Response(turn: turn.id, lastEventAt: now)
-        effects.append(.respond)
+        effects.append(.send(.createResponse))
     }
 
     /// The messages without those that the session has. More digits may have been added to the last of these.

@@ -28,7 +28,8 @@ protocol AgentRoom: Sendable {
 /// What happens in the room of a pipeline.
 enum AgentRoomEvent: Sendable {
     case userJoined(Identity, name: String)
-    case userLeft(Identity)
+    /// - Parameter mayReturn: the connection was lost, rather than the conversation ended.
+    case userLeft(Identity, mayReturn: Bool)
     case microphone(TrackInfo)
     case frame(TrackSID, ReceivedFrame)
     /// Muted, unpublished, or the user is on hold: an utterance in progress ends.

@@ -90,6 +90,7 @@ final class JoinedRoom: AgentRoom {
     func follow(_ take: @escaping @Sendable (AgentRoomEvent) async -> Void) async {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.sendMessages() }
+            var users = UsersPresent()
             var holds = UsersOnHold()
             var framesUnsent: UInt64 = 0
             // Each `hello` names tracks that are heard already.
@@ -103,6 +104,7 @@ final class JoinedRoom: AgentRoom {
                     framesUnsent = unsent
                     if room.hello.resumed == true { await take(.resumedWithLoss) }
                 }
+                if case .gateway(let change, _) = event { for event in users.take(change) { await take(event) } }
                 for event in translate(event) { await take(event) }
                 if case .gateway(let change, _) = event, let isHeld = holds.take(change) { await take(.held(isHeld)) }
             }
@@ -135,9 +137,6 @@ final class JoinedRoom: AgentRoom {
 
     private func translate(_ event: Event) -> [AgentRoomEvent] {
         switch event {
-        case .hello(let hello): hello.participants.filter { $0.kind != .agent }.map { .userJoined($0.identity, name: $0.name) }
-        case .participantJoined(let info): info.kind == .agent ? [] : [.userJoined(info.identity, name: info.name)]
-        case .participantLeft(let who, _): [.userLeft(who)]
         case .trackMuted(let track, _): [.microphonePaused(track)]
         case .text(_, let who, let topic, let text): topic == TextMessage.chatTopic ? [.text(who, text)] : []
         case .digits(let who, let digits): [.digits(who, digits)]

@@ -35,7 +35,8 @@ actor SpeechOutput {
         case finished(TurnID, heard: String)
         /// The words of a turn so far, for its transcript.
         case extended(TurnID, SpeechProgress)
-        case failed(TurnID)
+        /// The audio cannot be encoded.
+        case failed(TurnID, any Error)
     }
 
     /// How far frames are sent ahead of their playout.
@@ -45,13 +46,15 @@ actor SpeechOutput {
     /// What is played, for recognizing its echo.
     nonisolated let reference = EchoReference()
     private let room: any AgentRoom
+    private let clock: PipelineClock
     private let report: @Sendable (Report) async -> Void
     private let commands: AsyncStream<Command>
     private let sink: AsyncStream<Command>.Continuation
     private var turn: SpokenTurn?
 
-    init(room: any AgentRoom, report: @escaping @Sendable (Report) async -> Void) {
+    init(room: any AgentRoom, clock: PipelineClock, report: @escaping @Sendable (Report) async -> Void) {
         self.room = room
+        self.clock = clock
         self.report = report
         // Bounded by the responses, which are limited in length.
         (commands, sink) = AsyncStream.makeStream()
@@ -89,7 +92,7 @@ actor SpeechOutput {
             heard.yield(await abandon(id))
             heard.finish()
         case .playoutFinished(let end):
-            guard let current = turn, !current.isPaused, !current.utterance.hasFrames, !current.isBeyond(end, at: MediaClock.now) else {
+            guard let current = turn, !current.isPaused, !current.utterance.hasFrames, !current.isBeyond(end, at: clock.now()) else {
                 return
             }
             turn?.isPlayed = true
@@ -111,14 +114,14 @@ actor SpeechOutput {
 
     private func append(_ speech: SynthesizedSpeech, to id: TurnID) async {
         guard turn?.id == id else { return }
-        do { try turn?.encode(speech) } catch { return await report(.failed(id)) }
+        do { try turn?.encode(speech) } catch { return await report(.failed(id, error)) }
         send()
         await reportProgress()
     }
 
     private func complete(_ id: TurnID) async {
         guard turn?.id == id else { return }
-        do { try turn?.finishEncoding() } catch { return await report(.failed(id)) }
+        do { try turn?.finishEncoding() } catch { return await report(.failed(id, error)) }
         turn?.isComplete = true
         send()
         await reportProgress()
@@ -155,7 +158,7 @@ actor SpeechOutput {
         await sender?.value
         turn?.sender = nil
         guard turn?.utterance.anchor != nil else { return }
-        reference.clear(after: MediaClock.now)
+        reference.clear(after: clock.now())
         turn?.sendsUntil = nil
         // Without an answer nothing is known of the playout; what was sent since the last pause of it counts as not heard.
         let heard = try? await room.clearVoice(reason: reason)
@@ -195,7 +198,7 @@ actor SpeechOutput {
                 await reportProgress()
             }
             guard let (frame, time) = turn?.utterance.popFrame() else { break }
-            let now = MediaClock.now
+            let now = clock.now()
             do { try room.speak(frame, at: time) } catch { break }
             let end = max(turn?.sendsUntil ?? now, now) + Duration(ticks: frame.ticks + frame.silenceBefore)
             turn?.sendsUntil = end
@@ -204,7 +207,7 @@ actor SpeechOutput {
                 turn?.hasStarted = true
                 await report(.started(id))
             }
-            if end - now > Self.aheadMax { try? await Task.sleep(for: end - now - Self.aheadMax) }
+            if end - now > Self.aheadMax { try? await clock.sleep(end - now - Self.aheadMax) }
         }
         if !Task.isCancelled, turn?.id == id { turn?.sender = nil }
     }
@@ -260,7 +263,7 @@ struct SpokenTurn: Sendable {
     }
 
     mutating func encode(_ speech: SynthesizedSpeech) throws {
-        let encoder = try encoding ?? SpeechEncoding(sampleRate: speech.sampleRate)
+        let encoder = try encoding ?? SpeechEncoding()
         encoding = encoder
         utterance.append(try encoder.encode(speech))
         utterance.extendSentence(to: encoder.position, words: speech.words)

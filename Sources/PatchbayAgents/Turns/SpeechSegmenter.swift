@@ -3,21 +3,15 @@
 /// A pure value. Time is media time since the first window, so a stalled network neither shortens nor lengthens a pause.
 public struct SpeechSegmenter: Sendable, Hashable {
     /// One window of a detector.
-    public struct Window: Sendable, Hashable {
+    struct Window: Sendable, Hashable {
         /// The probability of speech, 0 to 1.
-        public var probability: Float
-        public var duration: Duration
+        var probability: Float
+        var duration: Duration
         /// Whether the window contains mainly the assistant's own voice, and therefore does not count as speech.
-        public var isEcho: Bool
-
-        public init(probability: Float, duration: Duration, isEcho: Bool = false) {
-            self.probability = probability
-            self.duration = duration
-            self.isEcho = isEcho
-        }
+        var isEcho = false
     }
 
-    public enum Event: Sendable, Hashable {
+    enum Event: Sendable, Hashable {
         /// Speech began `leadIn` before the end of this window.
         case began(leadIn: Duration)
         /// Speech continues after a pause that was reported with `paused`.
@@ -50,13 +44,13 @@ public struct SpeechSegmenter: Sendable, Hashable {
     private let settings: Settings
     private var phase = Phase.silent
     /// Speech in the current utterance.
-    public private(set) var voiced = Duration.zero
+    private(set) var voiced = Duration.zero
 
-    public init(_ settings: Settings = Settings()) {
+    init(_ settings: Settings = Settings()) {
         self.settings = settings
     }
 
-    public var isInUtterance: Bool {
+    var isInUtterance: Bool {
         switch phase {
         case .silent, .rising: false
         case .speaking, .pausing: true
@@ -64,7 +58,7 @@ public struct SpeechSegmenter: Sendable, Hashable {
     }
 
     /// - Returns: what this window changes, or nil.
-    public mutating func process(_ window: Window) -> Event? {
+    mutating func process(_ window: Window) -> Event? {
         let threshold = isInUtterance ? settings.offset : settings.onset
         let isSpeech = window.probability >= threshold && !window.isEcho
         if isSpeech { voiced += window.duration }
@@ -92,7 +86,7 @@ public struct SpeechSegmenter: Sendable, Hashable {
     }
 
     /// Ends the utterance in progress, for example because the turn was taken.
-    public mutating func end() {
+    mutating func end() {
         phase = .silent
         voiced = .zero
     }

@@ -1,7 +1,7 @@
-public import Wire
+internal import Wire
 
 /// What happens around a `TurnMachine`.
-public enum TurnInput: Sendable, Hashable {
+enum TurnInput: Sendable, Hashable {
     /// The next window of a user's microphone; `level` in dBov, −127 to 0.
     case window(Identity, SpeechSegmenter.Window, level: Double)
     /// A user's microphone was muted or unpublished, or the user left: an utterance in progress ends here.
@@ -22,12 +22,12 @@ public enum TurnInput: Sendable, Hashable {
     case digits(Identity, String)
     /// The call was put on hold, or resumed.
     case held(Bool)
-    /// Time has passed. Send one every 100 ms, or at `TurnMachine.deadline`.
+    /// Time has passed. Send one every 100 ms.
     case tick
 }
 
 /// What a `TurnMachine` asks for, in order.
-public enum TurnEffect: Sendable, Hashable {
+enum TurnEffect: Sendable, Hashable {
     /// Keep the user's audio from `leadIn` ago on.
     case beginUtterance(Identity, leadIn: Duration)
     /// Recognize the audio kept for this user.
@@ -50,26 +50,28 @@ public enum TurnEffect: Sendable, Hashable {
     case resumeSpeech(TurnID)
     /// The interruption is final: discard what was not played, and stop responding.
     case abandonSpeech(TurnID)
+    /// Nothing of a turn was audible after `TurnSettings.responseTimeout`: it has failed.
+    case timedOut(TurnID)
     /// Say something that is not a response.
     case say(TurnID, AssistantPhrase)
     case state(AgentState)
 }
 
 /// Number of a turn of the assistant, increasing.
-public struct TurnID: Sendable, Hashable, Comparable {
-    public var value: Int
-    public init(_ value: Int) { self.value = value }
-    public static func < (left: Self, right: Self) -> Bool { left.value < right.value }
+struct TurnID: Sendable, Hashable, Comparable {
+    var value: Int
+    init(_ value: Int) { self.value = value }
+    static func < (left: Self, right: Self) -> Bool { left.value < right.value }
 }
 
 /// Number of a recognition request, increasing.
-public struct RecognitionID: Sendable, Hashable {
-    public var value: Int
-    public init(_ value: Int) { self.value = value }
+struct RecognitionID: Sendable, Hashable {
+    var value: Int
+    init(_ value: Int) { self.value = value }
 }
 
 /// Something the assistant says on its own.
-public enum AssistantPhrase: Sendable, Hashable {
+enum AssistantPhrase: Sendable, Hashable {
     /// After 10 s of silence.
     case question
     /// A response failed.
@@ -79,54 +81,33 @@ public enum AssistantPhrase: Sendable, Hashable {
 }
 
 /// A user's words so far, or finally, in one utterance.
-public struct UserTranscript: Sendable, Hashable {
-    public var speaker: Identity
+struct UserTranscript: Sendable, Hashable {
+    var speaker: Identity
     /// Unique among the utterances of this call.
-    public var utterance: Int
-    public var revision: Int
-    public var text: String
-    public var isFinal: Bool
-    public var language: String
-
-    public init(speaker: Identity, utterance: Int, revision: Int, text: String, isFinal: Bool, language: String = "") {
-        self.speaker = speaker
-        self.utterance = utterance
-        self.revision = revision
-        self.text = text
-        self.isFinal = isFinal
-        self.language = language
-    }
+    var utterance: Int
+    var revision: Int
+    var text: String
+    var isFinal: Bool
+    var language = ""
 }
 
 /// What a user said, typed or dialled, for the responder.
-public struct UserMessage: Sendable, Hashable {
-    public enum Kind: Sendable, Hashable { case speech, text, digits }
+struct UserMessage: Sendable, Hashable {
+    enum Kind: Sendable, Hashable { case speech, text, digits }
 
-    public var speaker: Identity
-    public var text: String
-    public var kind: Kind
-
-    public init(speaker: Identity, text: String, kind: Kind) {
-        self.speaker = speaker
-        self.text = text
-        self.kind = kind
-    }
+    var speaker: Identity
+    var text: String
+    var kind: Kind
 }
 
 /// The times at which a user's turn ended, for measurements.
-public struct EndOfTurn: Sendable, Hashable {
+struct EndOfTurn: Sendable, Hashable {
     /// The last speech; for text and digits, when they arrived.
-    public var speechEnded: Instant
+    var speechEnded: Instant
     /// When the turn was taken.
-    public var decided: Instant
+    var decided: Instant
     /// How long the final recognition took; nil without one.
-    public var recognition: Duration?
-
-    public init(speechEnded: Instant, decided: Instant, recognition: Duration? = nil) {
-        self.speechEnded = speechEnded
-        self.decided = decided
-        self.recognition = recognition
-    }
+    var recognition: Duration?
 }
 
 /// Times and limits of turn-taking.

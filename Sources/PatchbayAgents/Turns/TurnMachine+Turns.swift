@@ -1,4 +1,4 @@
-public import Wire
+internal import Wire
 
 /// Turns of the assistant.
 extension TurnMachine {
@@ -114,15 +114,6 @@ extension TurnMachine {
 
     // MARK: Time
 
-    /// When `tick` is needed next, at the latest; nil if nothing is timed.
-    public var deadline: Instant? {
-        var deadlines: [Instant] = []
-        if let digitsEnd = pending.digitsEnd { deadlines.append(digitsEnd) }
-        if case .thinking(_, let since) = floor { deadlines.append(since + settings.responseTimeout) }
-        if floor == .listening, !quiet.isIdle, !isHeld { deadlines.append(quiet.since + settings.questionAfter) }
-        return deadlines.min()
-    }
-
     mutating func checkTimers(at now: Instant, into effects: inout [TurnEffect]) {
         expireRecognitions(at: now, into: &effects)
         guard !isHeld else { return }
@@ -131,6 +122,7 @@ extension TurnMachine {
             takeTurn(at: now, into: &effects)
         }
         if case .thinking(let turn, let since) = floor, now - since >= settings.responseTimeout {
+            effects.append(.timedOut(turn))
             responseFailed(turn, at: now, into: &effects)
         }
         guard floor == .listening, !isUserSpeaking, !speakers.isEmpty else { return }

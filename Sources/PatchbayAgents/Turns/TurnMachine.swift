@@ -1,4 +1,4 @@
-public import Wire
+internal import Wire
 
 /// Turn-taking: decides when a user has finished, when the assistant responds, and when it yields.
 ///
@@ -11,7 +11,7 @@ public import Wire
 ///
 /// Promises: at most one turn is in progress; everything understood is responded to once, or together with what follows it; nothing is
 /// spoken while a user speaks; every recognition and response ends with a result, a failure or its timeout.
-public struct TurnMachine: Sendable {
+struct TurnMachine: Sendable {
     /// Whose turn it is.
     enum Floor: Hashable {
         case listening
@@ -44,26 +44,26 @@ public struct TurnMachine: Sendable {
         var utterance = 0
     }
 
-    public init(_ settings: TurnSettings = TurnSettings(), at now: Instant) {
+    init(_ settings: TurnSettings = TurnSettings(), at now: Instant) {
         self.settings = settings
         quiet = QuietTimer(since: now)
     }
 
     /// The turn in progress, if any.
-    public var currentTurn: TurnID? {
+    var currentTurn: TurnID? {
         switch floor {
         case .listening: nil
         case .thinking(let turn, _), .speaking(let turn), .interrupted(let turn): turn
         }
     }
 
-    public var state: AgentState { reported }
+    var state: AgentState { reported }
 
     /// Whether an utterance of a user is in progress.
-    public var isUserSpeaking: Bool { speakers.contains { $0.utterance != nil } }
+    var isUserSpeaking: Bool { speakers.contains { $0.utterance != nil } }
 
     /// Processes an input and appends its effects.
-    public mutating func handle(_ input: TurnInput, at now: Instant, into effects: inout [TurnEffect]) {
+    mutating func handle(_ input: TurnInput, at now: Instant, into effects: inout [TurnEffect]) {
         switch input {
         case .window(let who, let window, let level): process(window, level: level, of: who, at: now, into: &effects)
         case .microphoneEnded(let who): endMicrophone(of: who, at: now, into: &effects)
@@ -85,7 +85,7 @@ public struct TurnMachine: Sendable {
     /// Starts a turn of the assistant's own, such as a greeting.
     ///
     /// - Returns: its number, for `speechStarted` and `speechFinished`; nil while another turn is in progress or a user speaks.
-    public mutating func beginOwnTurn(at now: Instant) -> TurnID? {
+    mutating func beginOwnTurn(at now: Instant) -> TurnID? {
         guard floor == .listening, !isUserSpeaking, pending.isEmpty else { return nil }
         let turn = nextTurn()
         floor = .thinking(turn, since: now)

@@ -2,23 +2,12 @@ public import PatchbayClient
 public import Wire
 
 /// A job that this worker has accepted: join the room, and leave it when the conversation is over.
+@dynamicMemberLookup
 public struct AgentJob: Sendable {
-    public let id: JobID
-    /// The room's name.
-    public let room: String
+    public let info: JobInfo
     public let url: String
     /// A room token of kind `agent`, valid for an hour. Each attempt of a job has its own, and an earlier one is refused.
     public let token: String
-    /// Chosen by whoever asked for the assistant.
-    public let metadata: String
-    /// Why the assistant was dispatched.
-    public let reason: JobReason
-    /// The call to which it was called. Joining the room answers the call.
-    public let call: CallID?
-    /// 1, or more if other workers had the job before.
-    public let attempt: Int
-    /// The assistant's id.
-    public let assistantID: String
     /// Nil if the gateway has no definition of it.
     public let assistant: AssistantDefinition?
     /// The worker's options for connections.
@@ -29,21 +18,16 @@ public struct AgentJob: Sendable {
     /// - Returns: nil if the reply lacks the URL or the token.
     init?(_ reply: CallReply, options: RoomOptions, turns: TurnReports) {
         guard let job = reply.job, let url = reply.livekitUrl, let token = reply.livekitToken else { return nil }
-        id = job.id
-        room = job.room
-        self.url = url
-        self.token = token
-        metadata = job.metadata
-        reason = job.reason
-        call = job.call
-        attempt = job.attempt
-        assistantID = job.assistant
-        assistant = reply.assistant
-        self.options = options
-        self.turns = turns
+        (info, self.url, self.token, assistant) = (job, url, token, reply.assistant)
+        (self.options, self.turns) = (options, turns)
     }
 
-    /// Joins the room.
+    /// The room's name, the call to which the assistant was called, and so on.
+    public subscript<Value>(dynamicMember path: KeyPath<JobInfo, Value>) -> Value { info[keyPath: path] }
+
+    public var assistantID: String { info.assistant }
+
+    /// Joins the room, which answers the job's call.
     public func connect() async throws(ConnectError) -> RoomConnection {
         try await RoomConnection.connect(url: url, token: token, options: options)
     }
@@ -56,5 +40,5 @@ public struct AgentJob: Sendable {
 
 extension AgentJob: CustomStringConvertible {
     /// Without the token.
-    public var description: String { "\(id) (\(assistantID) in \(room), attempt \(attempt))" }
+    public var description: String { "\(info.id) (\(assistantID) in \(info.room), attempt \(info.attempt))" }
 }

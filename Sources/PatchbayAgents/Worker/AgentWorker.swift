@@ -51,7 +51,7 @@ public actor AgentWorker {
     private let settings: AgentWorkerSettings
     private let tokens: UserTokenSource
     private let handler: @Sendable (AgentJob) async throws -> Void
-    private var channel: CallChannel?
+    private var channel: Channel?
     private var running: [JobID: Running] = [:]
     private let turns = TurnReports()
     private var meter = LoadMeter()
@@ -59,6 +59,8 @@ public actor AgentWorker {
     private var phase = Phase.serving
     private var gatewayLink = GatewayLink()
     private var emptyWaiters: [CheckedContinuation<Void, Never>] = []
+    private var hasEnded = false
+    private var registrationWaiters: [CheckedContinuation<Bool, Never>] = []
 
     /// - Parameter tokens: returns a currently valid token of the assistant, as `patchbay token --assistant` prints it.
     public init(
@@ -75,16 +77,33 @@ public actor AgentWorker {
     /// Whether the worker is registered with the gateway.
     public var isRegistered: Bool { gatewayLink.isRegistered }
 
+    /// Waits until the gateway has registered the worker for the first time.
+    ///
+    /// - Returns: false if `run()` ends before.
+    public func registered() async -> Bool {
+        if gatewayLink.hasRegistered || hasEnded { return gatewayLink.hasRegistered }
+        return await withCheckedContinuation { registrationWaiters.append($0) }
+    }
+
+    private func resumeRegistrationWaiters(_ isRegistered: Bool) {
+        for waiter in registrationWaiters { waiter.resume(returning: isRegistered) }
+        registrationWaiters = []
+    }
+
     /// Serves until `drain()` is complete or the task is cancelled.
     ///
     /// - Throws: `ConnectError` or `RequestFailure` if the gateway refuses the first connection or registration for good.
     public func run() async throws {
+        defer {
+            hasEnded = true
+            resumeRegistrationWaiters(false)
+        }
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { await self.reportPeriodically() }
             var failures = 0
             while phase != .over, !Task.isCancelled {
                 do throws(ConnectError) {
-                    let channel = try await CallChannel.connect(url: settings.url, options: settings.options, userTokens: tokens)
+                    let channel = try await Channel.connect(url: settings.url, options: settings.options, userTokens: tokens)
                     await serve(channel) { job in group.addTask { await self.take(job) } }
                 } catch {
                     guard gatewayLink.hasRegistered || error.isRetryable else { throw error }
@@ -118,7 +137,7 @@ public actor AgentWorker {
     // MARK: The channel
 
     /// Registers and handles the channel's events until it has ended.
-    private func serve(_ channel: CallChannel, take: (JobInfo) -> Void) async {
+    private func serve(_ channel: Channel, take: (JobInfo) -> Void) async {
         self.channel = channel
         if phase != .over { await register(on: channel) }
         // `drain()` may have ended before there was a channel to close.
@@ -138,18 +157,20 @@ public actor AgentWorker {
         await channel.close()
     }
 
-    private func register(on channel: CallChannel) async {
+    private func register(on channel: Channel) async {
         let registration = WorkerRegistration(
-            assistantID: settings.assistant, capacity: settings.capacity, load: load, jobs: running.values.map(\.info))
+            assistantID: settings.assistant, capacity: settings.capacity, load: load, jobs: running.values.map(\.info),
+            needsDefinition: settings.needsDefinition ? true : nil)
         do throws(RequestFailure) {
             let kept = try await channel.request(.register(registration)).jobs ?? []
             gatewayLink.isRegistered = true
             gatewayLink.hasRegistered = true
+            resumeRegistrationWaiters(true)
             gatewayLink.registrations += 1
             for job in registration.jobs where !kept.contains(job.id) { cancel(job.id, "another worker has it, or it is over") }
             // With the first measurement of the load.
             hasChanged = true
-            Self.log.info("registered", metadata: ["assistant": "\(settings.assistant)", "jobs": "\(kept.count)"])
+            Self.log.info("registered", metadata: ["assistant": "\(settings.assistant)", "jobs": .stringConvertible(kept.count)])
         } catch .notConnected {
             // The next `reconnected` registers.
         } catch {
@@ -189,7 +210,7 @@ public actor AgentWorker {
     }
 
     /// Nil if the job is not this worker's any more.
-    private func accept(_ offer: JobInfo, on channel: CallChannel) async -> AgentJob? {
+    private func accept(_ offer: JobInfo, on channel: Channel) async -> AgentJob? {
         do throws(RequestFailure) {
             let reply = try await channel.request(.accept(offer.id))
             guard running[offer.id]?.isCancelled == false, let job = AgentJob(reply, options: settings.options, turns: turns)
@@ -266,5 +287,37 @@ public actor AgentWorker {
         while isRegistered, !turns.isEmpty, let channel {
             do throws(RequestFailure) { try await channel.request(.status(nextStatus())) } catch { return }
         }
+    }
+}
+
+/// How a worker serves.
+public struct AgentWorkerSettings: Sendable {
+    /// The gateway, `wss://host[:port]`.
+    public var url: String
+    /// The assistant's id, as in the token without `assistant:`.
+    public var assistant: String
+    /// Jobs at once, 1 to 1,000.
+    public var capacity: Int
+    /// For the channel and for the rooms of jobs.
+    public var options: RoomOptions
+    /// How long `drain()` waits for running jobs.
+    public var drainTimeout: Duration
+    /// The load of the process, 0 to 1. Nil: its CPU time. The part of the capacity in use counts if it is higher.
+    public var measureLoad: (@Sendable () -> Double)?
+    /// Whether the worker is of use only if the gateway defines the assistant. If it does not, `AgentWorker.run()` fails with an error that
+    /// names the assistants that it defines.
+    public var needsDefinition: Bool
+
+    public init(
+        url: String, assistant: String, capacity: Int = 10, options: RoomOptions = RoomOptions(), drainTimeout: Duration = .seconds(600),
+        measureLoad: (@Sendable () -> Double)? = nil, needsDefinition: Bool = false
+    ) {
+        self.url = url
+        self.assistant = assistant
+        self.capacity = capacity
+        self.options = options
+        self.drainTimeout = drainTimeout
+        self.measureLoad = measureLoad
+        self.needsDefinition = needsDefinition
     }
 }

@@ -2,7 +2,7 @@ public import Wire
 
 /// A call as seen by this device, in the terms of call screens (CallKit, ConnectionService).
 ///
-/// A value: a snapshot of the time when it was returned; `CallList` has the newest. The methods of a call from a `CallChannel` send requests to
+/// A value: a snapshot of the time when it was returned; `CallList` has the newest. The methods of a call from a `Channel` send requests to
 /// the gateway. Two calls are equal if their known state is equal.
 public struct Call: Sendable, Hashable {
     public enum Direction: Sendable, Hashable {
@@ -27,7 +27,7 @@ public struct Call: Sendable, Hashable {
     /// Another device of the same user took the call over from this one.
     var hasMoved = false
     /// The channel that requests are sent on; nil for a call of a list without a channel.
-    var channel: CallChannelHandle?
+    var channel: ChannelHandle?
 
     init(info: CallInfo, user: Identity, isHere: Bool) {
         self.info = info

@@ -22,14 +22,14 @@ public struct CallList: Sendable {
     /// Nil before the first `hello`.
     public private(set) var user: Identity?
     /// The channel that returned calls send requests on; nil for a list without a channel.
-    var channel: CallChannelHandle?
+    var channel: ChannelHandle?
 
     public init() {}
 
     /// The calls that ring, are active or are held on this device, oldest first.
     public var calls: [Call] { entries.filter(\.isShown).map { attach($0.call) } }
 
-    /// The calls that the user has joined with another device; `CallChannel.join` takes one over.
+    /// The calls that the user has joined with another device; `Channel.join` takes one over.
     public var callsElsewhere: [CallInfo] {
         entries.map(\.call).filter { $0.mine?.state == .joined && !$0.isHere }.map(\.info)
     }

@@ -3,6 +3,14 @@ internal import NIOPosix
 internal import NIOSSL
 public import Wire
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
 /// Why connecting to a gateway failed: a message for people, and a kind, HTTP status and code for programs.
 public struct ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Kind: Sendable, Hashable {
@@ -67,11 +75,9 @@ public struct ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
         case let error as ConnectError: self = error
         case let error as NIOConnectionError:
             if error.connectionErrors.isEmpty {
-                let reason = (error.dnsAError ?? error.dnsAAAAError).map { ": \($0)" } ?? ""
-                self.init(.unreachable, "the host \(address.host) is not known\(reason); check the URL")
+                self.init(.unreachable, "the host \(address.host) is not known; check the URL, and that this machine has a name server")
             } else {
-                let reason = error.connectionErrors.map { "\($0.error)" }.joined(separator: "; ")
-                self.init(.unreachable, "no gateway answers at \(server): \(reason)")
+                self.init(.unreachable, "no gateway answers at \(server): \(Self.reason(of: error.connectionErrors.map(\.error)))")
             }
         case ChannelError.connectTimeout: self.init(.timeout, "no answer from \(server) in time; check host, port and firewall")
         case NIOSSLError.handshakeFailed(.sslError(let stack)) where "\(stack)".contains("CERTIFICATE_VERIFY_FAILED"):
@@ -79,11 +85,27 @@ public struct ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
         case NIOSSLError.unableToValidateCertificate, NIOSSLError.noCertificateToValidate:
             self.init(.untrusted, Self.untrusted(server))
         case is NIOSSLExtraError:
-            self.init(.untrusted, "the certificate of \(server) was issued for another host name (\(error))")
+            self.init(.untrusted, "the certificate of \(server) was issued for another host name; check the URL")
         // A server that stops closes the connections whose handshake is not complete. NIOSSL reports that as an SSL error.
         case NIOSSLError.handshakeFailed(.sslError(let stack)) where !"\(stack)".contains("EOF during handshake"):
-            self.init(.untrusted, "no TLS with \(server): the server does not speak TLS, or no common version (\(stack))")
-        default: self.init(.unreachable, "no gateway answers at \(server): the connection ended during the handshake (\(error))")
+            self.init(.untrusted, "no TLS with \(server): the server does not speak TLS, or no common version; check the port")
+        default:
+            self.init(
+                .unreachable, "no gateway answers at \(server): the connection ended during the handshake; try again, or check the port")
+        }
+    }
+
+    /// Why no address of a host accepts a connection: the first reason, since they rarely differ.
+    private static func reason(of errors: [any Error]) -> String {
+        switch errors.first {
+        case let error as IOError where error.errnoCode == ECONNREFUSED:
+            "the connection was refused; check host and port, and that the gateway runs"
+        case let error as IOError where [EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL].contains(error.errnoCode):
+            "there is no route to the host; check the host and this machine's network"
+        case let error as IOError where [EMFILE, ENFILE].contains(error.errnoCode):
+            "this process has no file descriptors left; raise `ulimit -n`"
+        case ChannelError.connectTimeout?: "it did not answer in time; check host, port and firewall"
+        default: "the connection failed; check host, port and firewall"
         }
     }
 
@@ -118,7 +140,7 @@ public enum Disconnection: Sendable, Hashable, CustomStringConvertible {
     case left
     /// The gateway closed the connection with a reason.
     case closed(CloseReason)
-    /// The connection was closed with a code that PROTOCOL does not define.
+    /// The connection was closed with a code that docs/protocol/close-codes.md does not list.
     case closedWithCode(UInt16)
     /// The connection was lost without a close frame.
     case lost

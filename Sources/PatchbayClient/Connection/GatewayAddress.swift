@@ -45,7 +45,8 @@ struct GatewayAddress: Hashable, Sendable {
     }
 }
 
-/// The resume token and position that a client sends to resume its session after losing the connection (PROTOCOL, "Resuming").
+/// The resume token and position that a client sends to resume its session after losing the connection (docs/protocol/resuming.md,
+/// "Resuming").
 struct ResumeClaim: Hashable {
     /// The resume token of the latest `hello`.
     var token: String

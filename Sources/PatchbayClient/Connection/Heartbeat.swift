@@ -1,6 +1,7 @@
 internal import Wire
 
-/// Decides when to ping and when to consider the connection dead (PROTOCOL, "Liveness"). A pure value; time is an argument.
+/// Decides when to ping and when to consider the connection dead (docs/protocol/resuming.md, "Liveness"). A pure value; time is an
+/// argument.
 struct Heartbeat {
     enum Verdict: Hashable {
         case nothing, ping, dead

@@ -3,9 +3,11 @@ internal import Wire
 
 /// One WebSocket to the gateway that reconnects after a loss, with back-off and heartbeats.
 ///
-/// The state machine is here; what is sent and received is up to the two subclasses, `RoomSession` and `CallChannelSession`. Everything runs
+/// The state machine is here; what is sent and received is up to the two subclasses, `RoomSession` and `ChannelSession`. Everything runs
 /// on `eventLoop`.
 class ReconnectingSocket {
+    typealias Opening = CheckedContinuation<Result<Void, ConnectError>, Never>
+
     enum Phase {
         /// Connecting, or waiting for the first `hello` on this connection.
         case connecting(until: Instant)
@@ -37,13 +39,22 @@ class ReconnectingSocket {
     private var heartbeat: Heartbeat?
     private var leaveWaiters: [CheckedContinuation<Void, Never>] = []
     private var timer: (task: Scheduled<Void>, due: Instant)?
+    /// Waits for the first `hello`.
+    private var opening: Opening?
 
-    init(address: GatewayAddress, token: String, options: RoomOptions, tls: TLSContext, eventLoop: any EventLoop) {
+    init(address: GatewayAddress, token: String, options: RoomOptions, tls: TLSContext, eventLoop: any EventLoop, opening: Opening) {
         self.address = address
         self.token = token
         self.options = options
         self.tls = tls
         self.eventLoop = eventLoop
+        self.opening = opening
+    }
+
+    /// The first `hello` has been handled.
+    final func completeOpening() {
+        opening?.resume(returning: .success(()))
+        opening = nil
     }
 
     final var now: Instant { MediaClock.now }
@@ -83,8 +94,6 @@ class ReconnectingSocket {
     func shouldRetry(after reason: Disconnection) -> Bool { false }
     /// Whether everything that the next attempt needs is available.
     var isReadyToConnect: Bool { true }
-    /// The initial attempt failed. `didEnd` was called before.
-    func initialAttemptFailed(_ error: ConnectError) {}
     /// The socket has ended for good.
     func didEnd(_ reason: Disconnection) {}
 
@@ -175,7 +184,8 @@ class ReconnectingSocket {
         if isInitialAttempt {
             isInitialAttempt = false
             end(.attemptFailed(error))
-            initialAttemptFailed(error)
+            opening?.resume(returning: .failure(error))
+            opening = nil
         } else if error.isRetryable || shouldRetry(after: .attemptFailed(error)) {
             scheduleAttempt(because: .attemptFailed(error), lastError: error)
         } else {

@@ -1,4 +1,4 @@
-/// Options of a room connection, or of a `CallChannel` and the rooms of its calls.
+/// Options of a room connection, or of a `Channel` and the rooms of its calls.
 public struct RoomOptions: Sendable, Hashable {
     /// What to do when the connection is lost.
     public enum Reconnect: Sendable, Hashable {

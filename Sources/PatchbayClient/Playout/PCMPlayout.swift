@@ -130,7 +130,7 @@ struct PCMPlayout: ~Copyable {
         conceal((ticks + Self.concealmentStep - 1) / Self.concealmentStep * Self.concealmentStep)
     }
 
-    /// Drops frames of older epochs; a newer epoch discards everything before it (PROTOCOL, "Frames and bundles").
+    /// Drops frames of older epochs; a newer epoch discards everything before it (docs/protocol/media.md, "Frames and bundles").
     private mutating func follow(epoch newer: UInt8) -> Bool {
         defer { epoch = epoch ?? newer }
         guard let epoch, newer != epoch else { return true }

@@ -2,8 +2,8 @@ public import Wire
 
 /// Assigns sequence numbers and timestamps to the frames of one published track, and the talkspurt flag after a pause.
 ///
-/// Sequence numbers continue across pauses and reconnects, and timestamps never decrease (PROTOCOL, "Frames and bundles"). A pure value; time is an
-/// argument.
+/// Sequence numbers continue across pauses and reconnects, and timestamps never decrease (docs/protocol/media.md, "Frames and bundles"). A
+/// pure value; time is an argument.
 struct TrackNumbering {
     /// The numbers of one frame.
     struct Numbers: Hashable {

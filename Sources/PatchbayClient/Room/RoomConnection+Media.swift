@@ -84,7 +84,7 @@ extension RoomConnection {
     }
 }
 
-/// Tracks of mode `ahead` (PROTOCOL, "Queues and pacing").
+/// Tracks of mode `ahead` (docs/protocol/media.md, "Queues and pacing").
 extension RoomConnection {
     /// Discards what has not been played of a track: by its publisher on an interruption, or by a subscriber whose user asks for silence. All
     /// subscribers stop playing it. For a local track, use `LocalTrack.clear`.

@@ -67,7 +67,11 @@ extension RoomConnection {
     }
 
     func request(_ request: Request) async throws(RequestFailure) -> ReplyFields {
-        try await handle.request(request, timeout: options.requestTimeout)
+        try await self.request(request, timeout: options.requestTimeout)
+    }
+
+    private func request(_ request: Request, timeout: Duration) async throws(RequestFailure) -> ReplyFields {
+        try await handle.perform { $0.send(request, timeout: timeout, .caller($1)) }
     }
 }
 
@@ -85,7 +89,7 @@ extension RoomConnection {
     ) async throws(RequestFailure) -> String {
         let call = ProcedureCall(to: callee, method: method, payload: payload, timeoutMs: Int(timeout.inMilliseconds))
         // Leaves the gateway time to report that the callee timed out.
-        let reply = try await handle.request(.callProcedure(call), timeout: timeout + options.requestTimeout)
+        let reply = try await request(.callProcedure(call), timeout: timeout + options.requestTimeout)
         guard let response = reply.payload else { throw .badAnswer }
         return response
     }

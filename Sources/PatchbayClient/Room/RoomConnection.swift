@@ -26,12 +26,11 @@ public final class RoomConnection: Sendable {
     public let events: AsyncStream<RoomEvent>
 
     let handle: RoomHandle
-    let options: RoomOptions
     let procedures: ProcedureHandlers
+    var options: RoomOptions { handle.options }
 
-    private init(handle: RoomHandle, options: RoomOptions, events: AsyncStream<RoomEvent>, procedures: ProcedureHandlers) {
+    private init(handle: RoomHandle, events: AsyncStream<RoomEvent>, procedures: ProcedureHandlers) {
         self.handle = handle
-        self.options = options
         self.events = events
         self.procedures = procedures
     }
@@ -52,24 +51,20 @@ public final class RoomConnection: Sendable {
         let address = try GatewayAddress(url)
         try ConnectError.check(token: token)
         let tls = try TLSContext.cached(for: options.trust)
-        let handle = RoomHandle()
+        let handle = RoomHandle(options: options)
         let (events, sink) = AsyncStream.makeStream(of: RoomEvent.self, bufferingPolicy: .bufferingNewest(StreamLimits.eventsMax))
         let procedures = ProcedureHandlers()
-        try await handle.open(address, token: token, options: options, tls: tls, events: sink, procedures: procedures)
-        return RoomConnection(handle: handle, options: options, events: events, procedures: procedures)
+        try await handle.open {
+            RoomSession(room: $0, address: address, token: token, tls: tls, events: sink, procedures: procedures, opening: $1)
+        }
+        return RoomConnection(handle: handle, events: events, procedures: procedures)
     }
 
     /// Leaves the room and returns once the connection is closed, within 2 s. Further calls have no effect.
     ///
     /// - Parameter reason: for the gateway's log.
     public func leave(reason: String? = nil) async {
-        await withCheckedContinuation { completion in
-            handle.submit {
-                $0.leave(reason: reason, completion: completion)
-            } ended: {
-                completion.resume()
-            }
-        }
+        await handle.leave(reason: reason)
     }
 
     // MARK: State

@@ -1,11 +1,19 @@
 internal import NIOCore
 internal import Wire
 
+typealias RoomHandle = SessionHandle<RoomSession, RoomState>
+
+struct RoomState: SessionState {
+    var hello: Hello?
+    var snapshot: RoomSnapshot?
+    var statistics = RoomStatistics()
+    var disconnection: Disconnection?
+}
+
 /// One joined room: its pending requests, published tracks and subscriptions. Bound to its event loop; `RoomHandle` is its thread-safe side.
 ///
-/// The extensions hold what the gateway sends (`+Events`), requests and their replies (`+Requests`), and media (`+Media`).
+/// The extensions hold requests and their replies (`+Requests`), and media (`+Media`).
 final class RoomSession: ReconnectingSocket {
-    typealias Opening = CheckedContinuation<Result<Void, ConnectError>, Never>
     typealias Reply = CheckedContinuation<Result<ReplyFields, RequestFailure>, Never>
     typealias Publication = CheckedContinuation<Result<LocalTrack, RequestFailure>, Never>
 
@@ -37,7 +45,6 @@ final class RoomSession: ReconnectingSocket {
     let room: RoomHandle
     let procedures: ProcedureHandlers
     private let events: AsyncStream<RoomEvent>.Continuation
-    private var opening: Opening?
     /// Nil before the first `hello`, or if the gateway does not support resuming.
     var claim: ResumeClaim?
     var pending = PendingRequests<Waiter>()
@@ -48,24 +55,18 @@ final class RoomSession: ReconnectingSocket {
     var restorable = Restorable()
 
     init(
-        room: RoomHandle, address: GatewayAddress, token: String, options: RoomOptions, tls: TLSContext,
-        events: AsyncStream<RoomEvent>.Continuation, procedures: ProcedureHandlers, opening: Opening
+        room: RoomHandle, address: GatewayAddress, token: String, tls: TLSContext, events: AsyncStream<RoomEvent>.Continuation,
+        procedures: ProcedureHandlers, opening: Opening
     ) {
         self.room = room
         self.events = events
         self.procedures = procedures
-        self.opening = opening
-        super.init(address: address, token: token, options: options, tls: tls, eventLoop: room.eventLoop)
+        super.init(
+            address: address, token: token, options: room.options, tls: tls, eventLoop: room.eventLoop, opening: opening)
     }
 
     func emit(_ event: RoomEvent) {
         if case .dropped = events.yield(event) { room.count { $0.eventsOverflowed += 1 } }
-    }
-
-    /// The first `hello` has arrived.
-    func completeOpening() {
-        opening?.resume(returning: .success(()))
-        opening = nil
     }
 
     // MARK: ReconnectingSocket
@@ -104,11 +105,6 @@ final class RoomSession: ReconnectingSocket {
         emit(.reconnecting(attempt: attempt, delay: delay, because: reason))
     }
 
-    override func initialAttemptFailed(_ error: ConnectError) {
-        opening?.resume(returning: .failure(error))
-        opening = nil
-    }
-
     override func didEnd(_ reason: Disconnection) {
         remote.finishAll()
         published.removeAll()
@@ -117,5 +113,82 @@ final class RoomSession: ReconnectingSocket {
         emit(.disconnected(reason))
         events.finish()
         room.release()
+    }
+}
+
+/// Messages of the gateway.
+extension RoomSession {
+    func handle(message text: [UInt8]) {
+        didReceiveActivity()
+        guard let message = try? ServerMessage(parsing: text) else { return room.count { $0.messagesUnread += 1 } }
+        switch message {
+        case .reply(let id, let fields): handleReply(id, fields)
+        case .error(let id?, let error): handleError(id, error)
+        case .error(nil, _): room.count { $0.messagesUnread += 1 }
+        case .event(.hello(let hello), let seq): handleHello(hello, seq: seq)
+        case .event(let event, let seq): handleEvent(event, seq: seq)
+        case .unknownEvent(let type, let seq):
+            claim?.lastSeq = seq
+            room.count { $0.eventsReceived += 1 }
+            emit(.unknown(type: type, seq: seq))
+        }
+    }
+
+    private func handleHello(_ hello: Hello, seq: UInt64) {
+        let isReconnect = attempt > 0
+        let isResumed = isReconnect && hello.resumed == true
+        claim = hello.resumeToken.isEmpty ? nil : ResumeClaim(token: hello.resumeToken, lastSeq: seq)
+        didOpen(
+            Heartbeat(
+                interval: .milliseconds(max(hello.pingIntervalMs, 100)), timeout: .milliseconds(max(hello.pingTimeoutMs, 1_000)),
+                pongTimeout: options.reconnect == .backOff && claim != nil ? Heartbeat.defaultPongTimeout : nil, now: now))
+        room.update { state in
+            state.hello = hello
+            // On resume, the missed events were replayed before this `hello`.
+            if !isResumed { state.snapshot = RoomSnapshot(hello) }
+            state.statistics.eventsReceived += 1
+            if isReconnect { state.statistics.reconnects += 1 }
+        }
+        if !isResumed {
+            remote.replace(with: hello.participants.flatMap { $0.tracks ?? [] })
+            pruneSubscriptions()
+        }
+        emit(.gateway(.hello(hello), seq: seq))
+        completeOpening()
+        if isReconnect {
+            emit(.reconnected)
+            if isResumed { reconcile(with: hello.participant.tracks ?? []) } else { restore() }
+        }
+    }
+
+    private func handleEvent(_ event: Event, seq: UInt64) {
+        claim?.lastSeq = seq
+        room.update { state in
+            state.snapshot?.apply(event)
+            state.statistics.eventsReceived += 1
+        }
+        switch event {
+        case .participantJoined(let info), .agentJoined(let info): for track in info.tracks ?? [] { remote.add(track) }
+        case .trackPublished(let track): if track.participant != room.current.hello?.participant.identity { remote.add(track) }
+        case .trackUnpublished(let sid, _):
+            remote.remove(sid)
+            restorable.subscriptions[sid] = nil
+        case .participantLeft(let identity, _):
+            remote.removeAll(of: identity)
+            pruneSubscriptions()
+        case .tokenRefreshed(let newer, _): token = newer
+        case .playoutCleared(let cut, _): didClear(cut.track, epoch: cut.epoch)
+        case .procedureCalled(let id, let caller, let method, let payload, let timeout):
+            procedures.handle(
+                ProcedureInvocation(id: id, caller: caller, method: method, payload: payload, timeout: .milliseconds(timeout)),
+                room: room)
+        default: break
+        }
+        emit(.gateway(event, seq: seq))
+    }
+
+    /// Forgets the subscriptions to tracks that have ended.
+    private func pruneSubscriptions() {
+        restorable.subscriptions = restorable.subscriptions.filter { remote.contains($0.key) }
     }
 }

@@ -23,8 +23,8 @@ enum ClientEventLoop {
     /// Starts a TCP connection whose pipeline `initializer` configures.
     static func connect(
         to address: GatewayAddress, on eventLoop: any EventLoop, timeout: Duration,
-        initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
-    ) -> EventLoopFuture<any Channel> {
+        initializer: @escaping @Sendable (any NIOCore.Channel) -> EventLoopFuture<Void>
+    ) -> EventLoopFuture<any NIOCore.Channel> {
         #if TransportServices && canImport(Network)
             NIOTSConnectionBootstrap(group: eventLoop)
                 .connectTimeout(TimeAmount(timeout))

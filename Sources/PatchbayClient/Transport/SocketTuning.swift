@@ -20,14 +20,14 @@ enum SocketTuning {
             (44, 1_000),
         ]
 
-        static func apply(to channel: any Channel) {
+        static func apply(to channel: any NIOCore.Channel) {
             for option in options {
                 channel.setOption(.tcpOption(NIOBSDSocket.Option(rawValue: option.name)), value: option.value).whenFailure { _ in }
             }
         }
 
         /// Bytes that the peer has not acknowledged, sent or not; nil if the kernel does not report it. On the channel's event loop.
-        static func unacknowledgedBytes(of channel: any Channel) -> Int? {
+        static func unacknowledgedBytes(of channel: any NIOCore.Channel) -> Int? {
             guard let provider = channel as? any SocketOptionProvider else { return nil }
             let info: EventLoopFuture<TCPInfo> = provider.unsafeGetSocketOption(level: .tcp, name: .tcp_info)
             var bytes: Int?
@@ -59,17 +59,17 @@ enum SocketTuning {
             }
         }
     #elseif canImport(Darwin)
-        static func apply(to channel: any Channel) {}
+        static func apply(to channel: any NIOCore.Channel) {}
 
         /// Bytes that the peer has not acknowledged, sent or not; nil if the kernel does not report it. On the channel's event loop.
-        static func unacknowledgedBytes(of channel: any Channel) -> Int? {
+        static func unacknowledgedBytes(of channel: any NIOCore.Channel) -> Int? {
             guard let provider = channel as? any SocketOptionProvider else { return nil }
             var bytes: Int?
             provider.getTCPConnectionInfo().assumeIsolated().whenSuccess { bytes = Int($0.tcpi_snd_sbbytes) }
             return bytes
         }
     #else
-        static func apply(to channel: any Channel) {}
-        static func unacknowledgedBytes(of channel: any Channel) -> Int? { nil }
+        static func apply(to channel: any NIOCore.Channel) {}
+        static func unacknowledgedBytes(of channel: any NIOCore.Channel) -> Int? { nil }
     #endif
 }

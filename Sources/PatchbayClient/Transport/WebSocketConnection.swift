@@ -28,7 +28,7 @@ final class WebSocketConnection: ChannelInboundHandler {
     weak var delegate: ReconnectingSocket?
     private let eventLoop: any EventLoop
     private var state = State.connecting
-    private var channel: (any Channel)?
+    private var channel: (any NIOCore.Channel)?
     private var sentCloseReason: CloseReason?
     private var receivedCloseCode: UInt16?
 
@@ -52,7 +52,7 @@ final class WebSocketConnection: ChannelInboundHandler {
         }.hop(to: eventLoop).assumeIsolated().whenFailure { self.fail($0) }
     }
 
-    private func configure(_ channel: any Channel, head: HTTPRequestHead, host: String, tls: TLSContext) throws {
+    private func configure(_ channel: any NIOCore.Channel, head: HTTPRequestHead, host: String, tls: TLSContext) throws {
         guard state == .connecting else { throw ChannelError.ioOnClosedChannel }
         self.channel = channel
         SocketTuning.apply(to: channel)

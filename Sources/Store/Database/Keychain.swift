@@ -21,7 +21,7 @@ struct Keychain: Sendable {
     }
 
     /// A keyed hash (HMAC-SHA256). `purpose` separates kinds of text.
-    func lookup(_ parts: String..., purpose: String) -> [UInt8] {
+    func lookup(_ parts: String..., purpose: String) -> Data {
         var message = Array(purpose.utf8)
         for part in parts {
             message.append(0)
@@ -29,7 +29,7 @@ struct Keychain: Sendable {
             message.append(0)
             message += part.utf8
         }
-        return SHA2.hmac(of: message, key: lookupKey)
+        return Data(SHA2.hmac(of: message, key: lookupKey))
     }
 
     mutating func add(_ key: MasterKey) {
@@ -72,11 +72,9 @@ extension Keychain {
         return key
     }
 
-    /// - Throws: `notFound` if the user does not exist or is being deleted.
-    func userKey(of user: UserID, in db: Database) throws -> SealingKey {
-        let statement = try db.cachedStatement(sql: "SELECT master_key, sealed FROM user_keys WHERE user_id = ?")
-        guard let row = try Row.fetchOne(statement, arguments: [user.text]) else { throw StoreError.notFound }
-        return try Self.unwrap(row[1], wrappedWith: row[0], at: Self.userKeyLocation(user.text), masterKeys)
+    /// - Throws: `wrongMasterKey`, `damaged`.
+    func unwrap(_ sealed: Data, wrappedWith id: String, of user: UserID) throws -> SealingKey {
+        try Self.unwrap(sealed, wrappedWith: id, at: Self.userKeyLocation(user.text), masterKeys)
     }
 
     /// Wraps every key with `new`, in the caller's transaction.
@@ -126,6 +124,11 @@ extension SealingKey {
     func openText(_ sealed: Data, at location: String) throws(StoreError) -> String {
         guard let text = String(validating: try openBytes(sealed, at: location), as: UTF8.self) else { throw .damaged(location: location) }
         return text
+    }
+
+    func openText(ifPresent sealed: Data?, at location: String) throws(StoreError) -> String? {
+        guard let sealed else { return nil }
+        return try openText(sealed, at: location)
     }
 
     func open<T: Decodable>(_ sealed: Data, as type: T.Type, at location: String) throws(StoreError) -> T {

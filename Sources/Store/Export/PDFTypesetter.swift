@@ -1,4 +1,5 @@
 internal import CPango
+internal import Dispatch
 internal import Foundation
 
 /// How a paragraph looks. Lengths are in points, 1/72 inch.
@@ -220,5 +221,40 @@ extension Unicode.Scalar {
         if properties.isEmojiPresentation { return "Zsye" }
         let code = g_unicode_script_to_iso15924(g_unichar_get_script(value))
         return String(String.UnicodeScalarView((0..<4).reversed().compactMap { Unicode.Scalar((code >> ($0 * 8)) & 0xFF) }))
+    }
+}
+
+extension Export {
+    /// Typesetting takes the CPU for as long as the conversation is long, so it stays off the store's threads, one document at a time.
+    private static let queue = DispatchQueue(label: "Store.pdf")
+
+    /// A4, with the title and page numbers on each page.
+    func pdf() async throws(StoreError) -> ExportFile {
+        let result: Result<ExportFile, StoreError> = await withCheckedContinuation { continuation in
+            Self.queue.async { continuation.resume(returning: Result { () throws(StoreError) in try self.makePDF() }) }
+        }
+        return try result.get()
+    }
+
+    private func makePDF() throws(StoreError) -> ExportFile {
+        let cues = cues
+        let (bytes, missing) = try PDFTypesetter.document(title: title, language: words.language) { pages in
+            pages.write(title, .title)
+            pages.write(date, .note)
+            if let content = summary?.content {
+                pages.write(words.summary, .heading)
+                pages.write(content.summaryText, .body)
+                if !content.actionItems.isEmpty { pages.write(words.actionItems, .heading) }
+                for item in content.actionItems { pages.write(item, .item) }
+                if !content.tags.isEmpty { pages.write("\(words.tags): \(content.tags.joined(separator: ", "))", .note) }
+            }
+            pages.write(words.transcript, .heading)
+            if cues.isEmpty { pages.write(words.noTurns, .note) }
+            for cue in cues {
+                pages.write("\(words.name(of: cue.speaker)) · \(cue.clock)", .speaker)
+                pages.write(cue.text, .body)
+            }
+        }
+        return ExportFile(bytes: bytes, scriptsWithoutFont: Set(missing.map(\.scriptCode)).sorted())
     }
 }

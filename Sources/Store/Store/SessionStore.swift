@@ -24,6 +24,8 @@ package final class SessionStore: Sendable {
     let log: WriteAheadLog
     private let readers: Readers
     private let commits: CommitQueue
+    /// Nil for a process that does not own the store.
+    private let reserve: DeletionReserve?
     private let keys: Mutex<Keychain>
     private let lock: DirectoryLock?
     private let observe: StoreObserver
@@ -42,6 +44,7 @@ package final class SessionStore: Sendable {
     ) throws(StoreError) {
         precondition(!masterKeys.isEmpty, "a store needs a master key")
         let path = directory + "/" + Self.fileName
+        let pagesMax = sizeMax.map { max(1, $0 / StoreLimits.pageSize) }
         do {
             switch access {
             case .owner:
@@ -51,7 +54,7 @@ package final class SessionStore: Sendable {
             case .beside:
                 lock = nil
             }
-            let known = try Self.readKeys(path: path, masterKeys: masterKeys)
+            let known = try Self.readUnchanged(path: path, masterKeys: masterKeys)
             guard known != nil || access == .owner else { throw StoreError.missing(directory: directory) }
             // SQLite's other files get the mode of this one.
             if !FileManager.default.fileExists(atPath: path) { Glibc.close(try PrivateFiles.create(path)) }
@@ -60,25 +63,23 @@ package final class SessionStore: Sendable {
             let migrator = DatabaseSchema.migrator { db in _ = try Keychain.make(in: db, with: masterKeys) }
             if access == .owner {
                 try migrator.migrate(pool)
-                try pool.write(CrashRecovery.releaseLeases)
+                try pool.write(DatabaseSchema.releaseLeases)
             }
             try pool.writeWithoutTransaction { db in
                 // GRDB's pool sets NORMAL, which may lose commits on power failure.
                 try db.execute(sql: "PRAGMA synchronous = FULL")
-                if let sizeMax {
-                    let pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 4_096
-                    try db.execute(sql: "PRAGMA max_page_count = \(max(1, sizeMax / pageSize))")
-                }
+                if let pagesMax { try db.limitPages(to: pagesMax) }
             }
             keys = Mutex(try pool.read { db in try Keychain.open(in: db, with: masterKeys) })
             log = try WriteAheadLog(of: pool, configuration: Self.configuration)
             readers = try Readers(path: path, configuration: Self.configuration)
             self.pool = pool
         } catch {
-            throw StoreError(error)
+            throw StoreError(error).naming(path)
         }
         self.observe = observe
-        commits = CommitQueue(pool: pool, log: log, observing: observe)
+        reserve = access == .owner ? DeletionReserve(directory: directory) : nil
+        commits = CommitQueue(pool: pool, log: log, reserve: reserve, pagesMax: pagesMax, observing: observe)
         passwords = PasswordHasher(cost: passwordCost)
         // The previous owner may have ended right after a deletion.
         if access == .owner { log.emptySoon() }
@@ -86,11 +87,7 @@ package final class SessionStore: Sendable {
 
     static let fileName = "patchbay.sqlite"
 
-    /// Reads the keys of the store at `path` without writing anything; nil if there is no store.
-    private static func readKeys(path: String, masterKeys: [MasterKey]) throws -> Keychain? {
-        try readUnchanged(path: path, masterKeys: masterKeys)?.keys
-    }
-
+    /// Reads the store at `path` without writing anything; nil if there is none.
     private static func readUnchanged(path: String, masterKeys: [MasterKey]) throws -> (keys: Keychain, isCurrent: Bool)? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         var configuration = Self.configuration
@@ -116,13 +113,14 @@ package final class SessionStore: Sendable {
     ///
     /// - Throws: `alreadyOpen`, `wrongMasterKey`, `fromTheFuture`, `damaged`, `failed`.
     package static func condition(directory: String, masterKeys: [MasterKey]) throws(StoreError) -> Condition {
+        let path = directory + "/" + fileName
         do {
-            guard FileManager.default.fileExists(atPath: directory + "/" + fileName) else { return .missing }
+            guard FileManager.default.fileExists(atPath: path) else { return .missing }
             try DirectoryLock(directory: directory).release()
-            guard let found = try readUnchanged(path: directory + "/" + fileName, masterKeys: masterKeys) else { return .missing }
+            guard let found = try readUnchanged(path: path, masterKeys: masterKeys) else { return .missing }
             return found.isCurrent ? .current : .older
         } catch {
-            throw StoreError(error)
+            throw StoreError(error).naming(path)
         }
     }
 
@@ -135,6 +133,8 @@ package final class SessionStore: Sendable {
         configuration.prepareDatabase { db in
             guard !db.configuration.readonly else { return }
             try db.execute(sql: "PRAGMA secure_delete = ON")
+            // Deletions of many rows would otherwise write temporary files.
+            try db.execute(sql: "PRAGMA temp_store = MEMORY")
             // Takes effect only before the first page exists.
             if try Int.fetchOne(db, sql: "PRAGMA page_count") == 0 { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
         }
@@ -167,18 +167,53 @@ extension SessionStore {
     }
 
     /// For short reads.
-    func reading<T: Sendable>(_ body: @Sendable (Database) throws -> T) async throws(StoreError) -> T {
-        try await observed(.read) { try await withTaskExecutorPreference(readers.threads) { try readers.read(body) } }
+    func reading<T: Sendable>(_ body: @Sendable (Transaction) throws -> T) async throws(StoreError) -> T {
+        let keychain = keychain
+        return try await observed(.read) {
+            try await withTaskExecutorPreference(readers.threads) {
+                try readers.read { db in try body(Transaction(database: db, keychain: keychain)) }
+            }
+        }
     }
 
     /// For long reads, which must not delay short ones.
-    func readingLong<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
-        try await observed(.longRead) { try await pool.read(body) }
+    func readingLong<T: Sendable>(_ body: @escaping @Sendable (Transaction) throws -> T) async throws(StoreError) -> T {
+        let body = withKeys(body)
+        return try await observed(.longRead) { try await pool.read(body) }
     }
 
     /// - Parameter body: may run twice (`CommitQueue`).
-    func writing<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
-        try await observed(.write) { try await commits.write(body) }
+    @discardableResult
+    func writing<T: Sendable>(_ body: @escaping @Sendable (Transaction) throws -> T) async throws(StoreError) -> T {
+        let body = withKeys(body)
+        return try await observed(.write) { try await commits.write(body) }
+    }
+
+    /// For writes that free space or revoke something: they have a reserve in a full store.
+    ///
+    /// - Parameter body: may run twice.
+    @discardableResult
+    func deleting<T: Sendable>(_ body: @escaping @Sendable (Transaction) throws -> T) async throws(StoreError) -> T {
+        let body = withKeys(body)
+        return try await observed(.write) {
+            do throws(StoreError) {
+                return try await commits.write(as: .deletion, body)
+            } catch .full {
+                guard let reserve else { throw StoreError.full }
+                return try await reserve.using { () async throws(StoreError) in
+                    // What is in the log may take up the space that the deletion needs there.
+                    _ = try? await log.empty()
+                    let result = try await commits.write(as: .deletion, body)
+                    await returnFreePages()
+                    return result
+                }
+            }
+        }
+    }
+
+    private func withKeys<T>(_ body: @escaping @Sendable (Transaction) throws -> T) -> @Sendable (Database) throws -> T {
+        let keychain = keychain
+        return { db in try body(Transaction(database: db, keychain: keychain)) }
     }
 
     private func observed<T>(_ operation: StoreOperation, _ body: () async throws -> T) async throws(StoreError) -> T {

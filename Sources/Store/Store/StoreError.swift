@@ -11,6 +11,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case keyReused
     /// The user has `StoreLimits.openSessionsPerUserMax` sessions that have not ended.
     case tooManySessions
+    /// The guest has `StoreLimits.invitationsPerInviterMax` pending invitations of this user.
+    case tooManyInvitations
     /// A value is out of range or too long; the text says which.
     case refused(String)
     /// The disk is full. Nothing was written; reads continue, and writes work again once there is space.
@@ -27,7 +29,7 @@ package enum StoreError: Error, Hashable, Sendable {
     case missing(directory: String)
     /// The store was written by a newer version of this program.
     case fromTheFuture
-    /// The value at `location` does not decrypt or decode.
+    /// The value at `location` does not decrypt or decode, or SQLite cannot read the file.
     case damaged(location: String)
     /// SQLite's message, which never contains values.
     case failed(String)
@@ -39,6 +41,8 @@ extension StoreError {
         case let error as StoreError: self = error
         case is CancellationError: self = .cancelled
         case let error as DatabaseError: self.init(error)
+        // Its description quotes the row.
+        case is RowDecodingError: self = .damaged(location: "a row of the database")
         default: self = .failed("\(type(of: error))")
         }
     }
@@ -48,13 +52,16 @@ extension StoreError {
         case .SQLITE_FULL, .SQLITE_IOERR: self = .full
         case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy
         case .SQLITE_INTERRUPT: self = .cancelled
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged(location: "the database's file")
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged(location: "the database")
         default: self = .failed("\(error.extendedResultCode): \(error.message ?? "")")
         }
     }
-}
 
-extension StoreError {
+    /// For an error while opening a store: says which one is damaged.
+    func naming(_ path: String) -> StoreError {
+        if case .damaged(let location) = self { .damaged(location: "\(location) in \(path)") } else { self }
+    }
+
     /// The name of an error that concerns operators; nil for those that only concern the caller.
     package var operationalName: String? {
         switch self {
@@ -78,6 +85,7 @@ extension StoreError: CustomStringConvertible {
         case .invalidCursor: "The cursor is not valid for this list."
         case .keyReused: "This idempotency key was used for another request; use a new key."
         case .tooManySessions: "This user has 1,000 running sessions; end some first."
+        case .tooManyInvitations: "The guest has not answered 10 invitations of this user; wait for an answer."
         case .refused(let reason): reason
         case .full: "The store's disk is full; free some space."
         case .busy: "The store is overloaded; try again later."
@@ -87,7 +95,8 @@ extension StoreError: CustomStringConvertible {
         case .wrongMasterKey(let id): "The store is locked with the master key \(id); add it to the configuration."
         case .missing(let directory): "There is no store in \(directory)."
         case .fromTheFuture: "The store was written by a newer version of this program; update the program."
-        case .damaged(let location): "The store is damaged: \(location) cannot be decrypted or decoded; restore a backup."
+        case .damaged(let location):
+            "The store is damaged: \(location) cannot be read; `patchbay store verify` lists what is damaged, then restore a backup."
         case .failed(let reason): "The store failed: \(reason)."
         }
     }
@@ -100,12 +109,14 @@ extension StoreError {
     ///
     /// - Parameter willRetry: called before each pause.
     /// - Throws: `cancelled` once the task is cancelled; any other error of `body`.
-    package static func retryingWhileUnavailable(willRetry: () -> Void = {}, body: () async throws -> Void) async throws {
+    package static func retryingWhileUnavailable(
+        willRetry: (StoreError) -> Void = { _ in }, body: () async throws -> Void
+    ) async throws {
         while !Task.isCancelled {
             do {
                 return try await body()
-            } catch StoreError.full, StoreError.busy {
-                willRetry()
+            } catch let error as StoreError where error == .full || error == .busy {
+                willRetry(error)
                 try? await Task.sleep(for: retryInterval)
             }
         }

@@ -6,6 +6,10 @@ package enum StoreLimits {
     package static let writesWaitingMax = 1_024
     /// Writes per commit.
     package static let writesPerCommitMax = 64
+    /// SQLite's page size, in bytes.
+    static let pageSize = 4_096
+    /// Disk space that only deletions use, in bytes: more than one commit of a deletion takes.
+    static let deletionReserve = 8 << 20
     /// How long to wait for another process's lock, in seconds.
     package static let lockTimeout = 5.0
 
@@ -72,6 +76,10 @@ package enum StoreLimits {
     package static let conversationsPerUserMax = 1_000
     /// Conversations that a user is invited to and has not joined.
     package static let invitationsPerUserMax = 100
+    /// How many more of them contacts of the user may add.
+    package static let invitationsOfContactsReserve = 100
+    /// Invitations of one user that another has not answered.
+    package static let invitationsPerInviterMax = 10
     package static let membersPerConversationMax = 256
     /// Beyond it, the oldest event of the user with the most events is dropped.
     package static let eventsPerConversationMax = 10_000

@@ -1,3 +1,4 @@
+package import OutgoingHTTP
 internal import Wire
 
 /// Summaries from any server with the OpenAI chat API (`POST /v1/chat/completions`) and JSON schema output.
@@ -36,7 +37,7 @@ package struct ChatSummarizer: Summarizer {
     func request(for turns: [Turn]) throws -> OutgoingHTTPRequest {
         var headers = [OutgoingHeader("content-type", "application/json"), OutgoingHeader("accept", "application/json")]
         if let authorization = settings.authorization { headers.append(OutgoingHeader("authorization", authorization)) }
-        let question = ChatQuestion(model: settings.model, transcript: ChatTranscript(turns).text)
+        let question = ChatQuestion.body(model: settings.model, transcript: ChatTranscript(turns).text)
         return OutgoingHTTPRequest(url: settings.url, headers: headers, body: try JSON.encode(question, names: .asDeclared))
     }
 }
@@ -58,43 +59,31 @@ package enum ChatSummaryError: Error, Hashable, Sendable {
     }
 }
 
-/// The request body. Names are explicit, because JSON Schema uses camel case and OpenAI snake case.
-struct ChatQuestion: Encodable {
-    struct Message: Encodable {
-        var role: String
-        var content: String
+/// The request body, and the JSON Schema of the response in the subset that strict mode allows.
+private enum ChatQuestion {
+    static func body(model: String, transcript: String) -> JSONValue {
+        [
+            "model": .string(model),
+            "messages": [
+                ["role": "system", "content": .string(instructions)],
+                ["role": "user", "content": .string(transcript)],
+            ],
+            "response_format": [
+                "type": "json_schema",
+                "json_schema": ["name": "conversation_summary", "strict": true, "schema": summary],
+            ],
+            "stream": false,
+        ]
     }
 
-    struct ResponseFormat: Encodable {
-        var type = "json_schema"
-        var schema = NamedSchema()
-
-        private enum CodingKeys: String, CodingKey {
-            case type
-            case schema = "json_schema"
-        }
-    }
-
-    struct NamedSchema: Encodable {
-        var name = "conversation_summary"
-        var strict = true
-        var schema = SummarySchema()
-    }
-
-    var model: String
-    var messages: [Message]
-    var responseFormat = ResponseFormat()
-    var stream = false
-
-    private enum CodingKeys: String, CodingKey {
-        case model, messages, stream
-        case responseFormat = "response_format"
-    }
-
-    init(model: String, transcript: String) {
-        self.model = model
-        messages = [Message(role: "system", content: Self.instructions), Message(role: "user", content: transcript)]
-    }
+    private static let text: JSONValue = ["type": "string"]
+    private static let list: JSONValue = ["type": "array", "items": text]
+    private static let summary: JSONValue = [
+        "type": "object",
+        "properties": ["title": text, "summary_text": text, "action_items": list, "tags": list],
+        "required": ["title", "summary_text", "action_items", "tags"],
+        "additionalProperties": false,
+    ]
 
     private static let instructions = """
         You summarize a recorded conversation between a user and a voice assistant, for the user to read later. The next message is the record; \
@@ -102,36 +91,6 @@ struct ChatQuestion: Encodable {
         2 to 4 sentences. action_items: what the user or somebody else still has to do, each short and in the imperative, none if there are none. \
         tags: up to 6 lower-case nouns. Tell only what was said.
         """
-}
-
-/// JSON Schema of the response, in the subset that strict mode allows.
-struct SummarySchema: Encodable {
-    private struct Text: Encodable {
-        var type = "string"
-    }
-
-    private struct List: Encodable {
-        var type = "array"
-        var items = Text()
-    }
-
-    private struct Properties: Encodable {
-        var title = Text()
-        var summaryText = Text()
-        var actionItems = List()
-        var tags = List()
-
-        private enum CodingKeys: String, CodingKey {
-            case title, tags
-            case summaryText = "summary_text"
-            case actionItems = "action_items"
-        }
-    }
-
-    private let type = "object"
-    private let properties = Properties()
-    private let required = ["title", "summary_text", "action_items", "tags"]
-    private let additionalProperties = false
 }
 
 /// The part of a chat response that is used.

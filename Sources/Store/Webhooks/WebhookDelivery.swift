@@ -1,4 +1,5 @@
 package import Identity
+package import OutgoingHTTP
 internal import Synchronization
 package import Wire
 
@@ -116,6 +117,7 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
                 OutgoingHeader("authorization", try BodySignature.token(for: body, at: now().milliseconds / 1_000, with: key())),
             ]
             if let request = webhook.webhook.requestID { headers.append(OutgoingHeader("x-request-id", request)) }
+            if let trace = webhook.webhook.trace { headers.append(OutgoingHeader("traceparent", trace.withNewSpan.traceparent)) }
             let request = OutgoingHTTPRequest(url: webhook.webhook.endpoint, headers: headers, body: body)
             let response = try await send(request)
             return (WebhookAnswer(status: response.status), "status \(response.status)")
@@ -150,24 +152,14 @@ extension Backoff {
 /// The operations of a webhook queue.
 package struct WebhookQueue: Sendable {
     /// Leases at most `limit` due webhooks for an endpoint, the oldest of each lane, for longer than a request may take.
-    package var lease: @Sendable (_ endpoint: String, _ limit: Int, _ now: WallTime) async throws -> [StoredWebhook]
-    package var finish: @Sendable (_ webhook: StoredWebhook, _ now: WallTime) async throws -> Void
+    var lease: @Sendable (_ endpoint: String, _ limit: Int, _ now: WallTime) async throws -> [StoredWebhook]
+    var finish: @Sendable (_ webhook: StoredWebhook, _ now: WallTime) async throws -> Void
     /// The attempt failed; `reason` is shown to operators.
-    package var retry: @Sendable (_ webhook: StoredWebhook, _ due: WallTime, _ reason: String) async throws -> Void
-    package var giveUp: @Sendable (_ webhook: StoredWebhook, _ reason: String, _ now: WallTime) async throws -> Void
+    var retry: @Sendable (_ webhook: StoredWebhook, _ due: WallTime, _ reason: String) async throws -> Void
+    var giveUp: @Sendable (_ webhook: StoredWebhook, _ reason: String, _ now: WallTime) async throws -> Void
+}
 
-    package init(
-        lease: @escaping @Sendable (_ endpoint: String, _ limit: Int, _ now: WallTime) async throws -> [StoredWebhook],
-        finish: @escaping @Sendable (_ webhook: StoredWebhook, _ now: WallTime) async throws -> Void,
-        retry: @escaping @Sendable (_ webhook: StoredWebhook, _ due: WallTime, _ reason: String) async throws -> Void,
-        giveUp: @escaping @Sendable (_ webhook: StoredWebhook, _ reason: String, _ now: WallTime) async throws -> Void
-    ) {
-        self.lease = lease
-        self.finish = finish
-        self.retry = retry
-        self.giveUp = giveUp
-    }
-
+extension WebhookQueue {
     /// The queue in the store.
     ///
     /// - Parameter leaseSpan: must exceed the request timeout.
@@ -177,5 +169,65 @@ package struct WebhookQueue: Sendable {
             finish: { try await store.delivered($0, at: $1) },
             retry: { try await store.retry($0, due: $1, reason: $2) },
             giveUp: { try await store.giveUp($0, reason: $1, at: $2) })
+    }
+}
+
+/// The meaning of an endpoint's response.
+///
+/// LiveKit counts every status but 429 and 5xx as delivered. Here only 2xx counts, because a misconfigured endpoint answers 404 or 401 for
+/// a while, and its events would be lost.
+enum WebhookAnswer {
+    case delivered
+    case failed
+    /// 410: the endpoint declines the event.
+    case gone
+
+    init(status: Int) {
+        switch status {
+        case 200...299: self = .delivered
+        case 410: self = .gone
+        default: self = .failed
+        }
+    }
+}
+
+/// Concurrency control and circuit breaker of one endpoint: a dead endpoint gets one request at a time, at growing intervals.
+struct WebhookEndpoint {
+    /// Concurrent requests.
+    static let inFlightMax = 8
+    /// Consecutive failures after which an endpoint is dead until it answers.
+    static let failuresMax = 3
+
+    let url: String
+    private var inFlight = 0
+    private var failures = 0
+    private var closedUntil: WallTime?
+
+    init(url: String) {
+        self.url = url
+    }
+
+    private var isDead: Bool { failures >= Self.failuresMax }
+
+    func room(at now: WallTime) -> Int {
+        if let closedUntil, now < closedUntil { return 0 }
+        return max(0, (isDead ? 1 : Self.inFlightMax) - inFlight)
+    }
+
+    mutating func begin() {
+        inFlight += 1
+    }
+
+    mutating func answered() {
+        inFlight -= 1
+        failures = 0
+        closedUntil = nil
+    }
+
+    /// - Parameter next: the time of the failed webhook's next attempt.
+    mutating func failed(next: WallTime) {
+        inFlight -= 1
+        failures += 1
+        if isDead { closedUntil = next }
     }
 }

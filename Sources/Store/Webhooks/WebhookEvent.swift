@@ -125,14 +125,14 @@ extension WebhookEvent: Encodable {
             try event.encode(["sid": participant.text, "identity": track.participant.text], forKey: .participant)
             try event.encode(TrackMessage(track), forKey: .track)
         case .sessionEnded(let session):
-            try event.encode(SessionMessage(session: session), forKey: .session)
+            try event.encode(SessionMessage(session), forKey: .session)
         case .summaryReady(let session, let summary):
-            try event.encode(SessionMessage(session: session), forKey: .session)
+            try event.encode(SessionMessage(session), forKey: .session)
             try event.encode(["id": summary.text, "sessionId": session.id.text], forKey: .summary)
         case .call(let call):
-            try event.encode(CallWebhookMessage(call: call), forKey: .call)
+            try event.encode(CallWebhookMessage(call), forKey: .call)
         case .callPush(let call, let user, let devices, let expiresAt):
-            try event.encode(CallWebhookMessage(call: WebhookCall(call)), forKey: .call)
+            try event.encode(CallWebhookMessage(WebhookCall(call)), forKey: .call)
             try event.encode(PushMessage(user: user, devices: devices, expiresAt: expiresAt), forKey: .push)
         case .accountCode(let user, let code):
             try event.encode(AccountCodeMessage(user: user, code: code), forKey: .account)

@@ -3,205 +3,165 @@ internal import Wire
 
 /// LiveKit's `Room`.
 struct RoomMessage: Encodable {
-    private let room: WebhookRoom
+    let sid: String
+    let name: String
+    let maxParticipants: Int?
+    let creationTime: String?
+    let creationTimeMs: String?
+    let metadata: String?
+    let numParticipants: Int?
+    let numPublishers: Int?
 
     init(_ room: WebhookRoom) {
-        self.room = room
-    }
-
-    private enum Key: CodingKey {
-        case sid, name, maxParticipants, creationTime, creationTimeMs, metadata, numParticipants, numPublishers
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var message = encoder.container(keyedBy: Key.self)
-        try message.encode(room.info.sid.text, forKey: .sid)
-        try message.encode(room.info.name, forKey: .name)
-        try message.encode(unlessDefault: room.info.maxParticipants, forKey: .maxParticipants)
-        try message.encode(long: room.info.createdAt, forKey: .creationTime)
-        try message.encode(long: room.info.createdAt * 1_000, forKey: .creationTimeMs)
-        try message.encode(unlessDefault: room.info.metadata, forKey: .metadata)
-        try message.encode(unlessDefault: room.participants, forKey: .numParticipants)
-        try message.encode(unlessDefault: room.publishers, forKey: .numPublishers)
+        sid = room.info.sid.text
+        name = room.info.name
+        maxParticipants = room.info.maxParticipants.unless(0)
+        creationTime = long(room.info.createdAt)
+        creationTimeMs = long(room.info.createdAt * 1_000)
+        metadata = room.info.metadata.unless("")
+        numParticipants = room.participants.unless(0)
+        numPublishers = room.publishers.unless(0)
     }
 }
 
 /// LiveKit's `ParticipantInfo`.
 struct ParticipantMessage: Encodable {
-    private let participant: ParticipantInfo
-    /// Nil while the participant is active.
-    private let reason: DisconnectReason?
+    let sid: String
+    let identity: String
+    let state: String
+    let tracks: [TrackMessage]?
+    let metadata: String?
+    let joinedAt: String?
+    let joinedAtMs: String?
+    let name: String?
+    let permission: PermissionMessage
+    let isPublisher: Bool?
+    let kind: String?
+    let attributes: [String: String]?
+    let disconnectReason: String?
 
+    /// - Parameter reason: nil while the participant is active.
     init(_ participant: ParticipantInfo, left reason: DisconnectReason? = nil) {
-        self.participant = participant
-        self.reason = reason
-    }
-
-    private enum Key: CodingKey {
-        case sid, identity, state, tracks, metadata, joinedAt, joinedAtMs, name, permission, isPublisher, kind, attributes, disconnectReason
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var message = encoder.container(keyedBy: Key.self)
-        try message.encode(participant.sid.text, forKey: .sid)
-        try message.encode(participant.identity.text, forKey: .identity)
-        try message.encode(reason == nil ? "ACTIVE" : "DISCONNECTED", forKey: .state)
-        let tracks = participant.tracks ?? []
-        if !tracks.isEmpty { try message.encode(tracks.map(TrackMessage.init), forKey: .tracks) }
-        try message.encode(unlessDefault: participant.metadata, forKey: .metadata)
-        try message.encode(long: participant.joinedAt, forKey: .joinedAt)
-        try message.encode(long: participant.joinedAt * 1_000, forKey: .joinedAtMs)
-        try message.encode(unlessDefault: participant.name, forKey: .name)
-        try message.encode(PermissionMessage(permission: participant.permission), forKey: .permission)
-        try message.encode(unlessDefault: !tracks.isEmpty, forKey: .isPublisher)
-        if participant.kind != .standard { try message.encode(participant.kind.rawValue.uppercased(), forKey: .kind) }
-        if !participant.attributes.isEmpty { try message.encode(participant.attributes, forKey: .attributes) }
-        if let reason, reason != .unknown { try message.encode(reason.rawValue, forKey: .disconnectReason) }
+        sid = participant.sid.text
+        identity = participant.identity.text
+        state = reason == nil ? "ACTIVE" : "DISCONNECTED"
+        tracks = (participant.tracks ?? []).map(TrackMessage.init).unless([])
+        metadata = participant.metadata.unless("")
+        joinedAt = long(participant.joinedAt)
+        joinedAtMs = long(participant.joinedAt * 1_000)
+        name = participant.name.unless("")
+        permission = PermissionMessage(participant.permission)
+        isPublisher = (tracks != nil).unless(false)
+        kind = participant.kind.unless(.standard)?.rawValue.uppercased()
+        attributes = participant.attributes.unless([:])
+        disconnectReason = reason?.unless(.unknown)?.rawValue
     }
 }
 
 /// LiveKit's `ParticipantPermission`.
-private struct PermissionMessage: Encodable {
-    let permission: Permission
+struct PermissionMessage: Encodable {
+    let canSubscribe: Bool?
+    let canPublish: Bool?
+    let canPublishData: Bool?
+    let hidden: Bool?
+    let canPublishSources: [String]?
+    let canUpdateMetadata: Bool?
 
-    private enum Key: CodingKey {
-        case canSubscribe, canPublish, canPublishData, hidden, canPublishSources, canUpdateMetadata
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var message = encoder.container(keyedBy: Key.self)
-        try message.encode(unlessDefault: permission.canSubscribe, forKey: .canSubscribe)
-        try message.encode(unlessDefault: permission.canPublish, forKey: .canPublish)
-        try message.encode(unlessDefault: permission.canPublishData, forKey: .canPublishData)
-        try message.encode(unlessDefault: permission.hidden, forKey: .hidden)
-        let sources = permission.canPublishSources
-        if !sources.isEmpty { try message.encode(sources.map { $0.uppercased() }, forKey: .canPublishSources) }
-        try message.encode(unlessDefault: permission.canUpdateMetadata, forKey: .canUpdateMetadata)
+    init(_ permission: Permission) {
+        canSubscribe = permission.canSubscribe.unless(false)
+        canPublish = permission.canPublish.unless(false)
+        canPublishData = permission.canPublishData.unless(false)
+        hidden = permission.hidden.unless(false)
+        canPublishSources = permission.canPublishSources.map { $0.uppercased() }.unless([])
+        canUpdateMetadata = permission.canUpdateMetadata.unless(false)
     }
 }
 
 /// LiveKit's `TrackInfo`. `type` is AUDIO, the default, and an assistant's voice is a microphone to LiveKit.
-struct TrackMessage: Encodable {
-    private let track: TrackInfo
+struct TrackMessage: Encodable, Equatable {
+    let sid: String
+    let name: String?
+    let muted: Bool?
+    let disableDtx: Bool?
+    let source: String
+    let mimeType: String
+    let stereo: Bool?
 
     init(_ track: TrackInfo) {
-        self.track = track
-    }
-
-    private enum Key: CodingKey {
-        case sid, name, muted, disableDtx, source, mimeType, stereo
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var message = encoder.container(keyedBy: Key.self)
-        try message.encode(track.sid.text, forKey: .sid)
-        try message.encode(unlessDefault: track.name, forKey: .name)
-        try message.encode(unlessDefault: track.muted, forKey: .muted)
-        try message.encode(unlessDefault: !track.dtx, forKey: .disableDtx)
-        try message.encode("MICROPHONE", forKey: .source)
-        try message.encode("audio/\(track.codec)", forKey: .mimeType)
-        try message.encode(unlessDefault: track.channels == 2, forKey: .stereo)
+        sid = track.sid.text
+        name = track.name.unless("")
+        muted = track.muted.unless(false)
+        disableDtx = (!track.dtx).unless(false)
+        source = "MICROPHONE"
+        mimeType = "audio/\(track.codec)"
+        stereo = (track.channels == 2).unless(false)
     }
 }
 
 struct SessionMessage: Encodable {
-    let session: Session
+    let id: SessionID
+    let userId: UserID
+    let context: String
+    let roomName: String
+    let startedAt: WallTime
+    let endedAt: WallTime?
+    let summaryStatus: SummaryStatus
 
-    private enum Key: CodingKey {
-        case id, userId, context, roomName, startedAt, endedAt, summaryStatus
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var message = encoder.container(keyedBy: Key.self)
-        try message.encode(session.id, forKey: .id)
-        try message.encode(session.userID, forKey: .userId)
-        try message.encode(session.context, forKey: .context)
-        try message.encode(session.roomName, forKey: .roomName)
-        try message.encode(session.startedAt, forKey: .startedAt)
-        try message.encodeIfPresent(session.endedAt, forKey: .endedAt)
-        try message.encode(session.summaryStatus, forKey: .summaryStatus)
+    init(_ session: Session) {
+        (id, userId, context, roomName) = (session.id, session.userID, session.context, session.roomName)
+        (startedAt, endedAt, summaryStatus) = (session.startedAt, session.endedAt, session.summaryStatus)
     }
 }
 
 /// A call's parties and status, without the caller's own text.
 struct CallWebhookMessage: Encodable {
-    let call: WebhookCall
+    let id: String
+    let roomName: String
+    let from: CallParty
+    let to: [CallParty]
+    let status: CallStatus
+    let member: [String: String]?
 
-    private enum Key: CodingKey {
-        case id, roomName, from, to, status, member
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var message = encoder.container(keyedBy: Key.self)
-        try message.encode(call.info.id.text, forKey: .id)
-        try message.encode(call.info.room, forKey: .roomName)
-        try message.encode(call.info.caller, forKey: .from)
-        try message.encode(call.info.members.map(\.party).filter { $0 != call.info.caller }, forKey: .to)
-        try message.encode(call.info.status, forKey: .status)
-        if let member = call.member {
-            try message.encode(["identity": member.party.text, "status": member.status.rawValue], forKey: .member)
-        }
+    init(_ call: WebhookCall) {
+        (id, roomName, from, status) = (call.info.id.text, call.info.room, call.info.caller, call.info.status)
+        to = call.info.members.map(\.party).filter { $0 != call.info.caller }
+        member = call.member.map { ["identity": $0.party.text, "status": $0.status.rawValue] }
     }
 }
 
 struct PushMessage: Encodable {
-    let user: UserID
-    let devices: [PushDevice]
+    struct Device: Encodable {
+        let id: PushDeviceID
+        let platform: String
+        let pushToken: String
+    }
+
+    let userId: UserID
+    let devices: [Device]
     let expiresAt: WallTime
 
-    private enum Key: CodingKey {
-        case userId, devices, expiresAt
-    }
-
-    private enum DeviceKey: CodingKey {
-        case id, platform, pushToken
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var message = encoder.container(keyedBy: Key.self)
-        try message.encode(user, forKey: .userId)
-        var list = message.nestedUnkeyedContainer(forKey: .devices)
-        for device in devices {
-            var entry = list.nestedContainer(keyedBy: DeviceKey.self)
-            try entry.encode(device.id, forKey: .id)
-            try entry.encode(device.platform.rawValue, forKey: .platform)
-            try entry.encode(device.token.revealedText, forKey: .pushToken)
-        }
-        try message.encode(expiresAt, forKey: .expiresAt)
+    init(user: UserID, devices: [PushDevice], expiresAt: WallTime) {
+        userId = user
+        self.devices = devices.map { Device(id: $0.id, platform: $0.platform.rawValue, pushToken: $0.token.revealedText) }
+        self.expiresAt = expiresAt
     }
 }
 
 struct AccountCodeMessage: Encodable {
-    let user: User
-    let code: AccountCode
+    let userId: UserID
+    let email: String?
+    let code: String
+    let expiresAt: WallTime
 
-    private enum Key: CodingKey {
-        case userId, email, code, expiresAt
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var message = encoder.container(keyedBy: Key.self)
-        try message.encode(user.id, forKey: .userId)
-        try message.encodeIfPresent(user.email, forKey: .email)
-        try message.encode(code.text.revealed, forKey: .code)
-        try message.encode(code.expiresAt, forKey: .expiresAt)
+    init(user: User, code: AccountCode) {
+        (userId, email, self.code, expiresAt) = (user.id, user.email, code.text.revealed, code.expiresAt)
     }
 }
 
-extension KeyedEncodingContainer {
-    fileprivate mutating func encode(unlessDefault text: String, forKey key: Key) throws {
-        if !text.isEmpty { try encode(text, forKey: key) }
-    }
+/// Protobuf JSON writes 64-bit integers as strings.
+private func long(_ number: Int64) -> String? { number == 0 ? nil : String(number) }
 
-    fileprivate mutating func encode(unlessDefault number: Int, forKey key: Key) throws {
-        if number != 0 { try encode(number, forKey: key) }
-    }
-
-    fileprivate mutating func encode(unlessDefault isTrue: Bool, forKey key: Key) throws {
-        if isTrue { try encode(true, forKey: key) }
-    }
-
-    fileprivate mutating func encode(long number: Int64, forKey key: Key) throws {
-        if number != 0 { try encode(String(number), forKey: key) }
-    }
+extension Equatable {
+    /// Nil for the default value, which protobuf JSON leaves out.
+    fileprivate func unless(_ standard: Self) -> Self? { self == standard ? nil : self }
 }

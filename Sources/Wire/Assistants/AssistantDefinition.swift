@@ -83,7 +83,7 @@ public struct AssistantProviders: Sendable, Hashable, Codable {
 public struct ProviderSettings: Sendable, Hashable, Codable {
     /// For example `https://api.openai.com/v1`; `wss://` for realtime.
     public var baseUrl: String
-    /// The environment variable with the API key. Nil sends none.
+    /// The name of the secret with the API key, one of those that the agent process lists. Nil sends none.
     public var apiKeyEnv: String?
     public var model: String
     /// The server's name for the voice. Nil sends the assistant's voice.

@@ -87,6 +87,9 @@ extension AssistantProviders {
 }
 
 extension ProviderSettings {
+    /// Whether a name is one of Patchbay's own settings, such as `PATCHBAY_API_SECRET`, which no definition may name.
+    public static func isReserved(secret name: String) -> Bool { name.uppercased().hasPrefix("PATCHBAY_") }
+
     fileprivate var fault: String? {
         if model.isEmpty { return "model is empty" }
         if let timeoutMs, !(AssistantLimits.providerTimeoutMilliseconds ~= timeoutMs) {
@@ -95,6 +98,9 @@ extension ProviderSettings {
         if let retries, !(AssistantLimits.providerRetries ~= retries) { return Fault.range("retries", AssistantLimits.providerRetries) }
         if let apiKeyEnv, apiKeyEnv.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]{0,127}/) == nil {
             return "api_key_env must be the name of an environment variable"
+        }
+        if let apiKeyEnv, Self.isReserved(secret: apiKeyEnv) {
+            return "api_key_env must not be a setting of Patchbay; give the provider's key a name of its own"
         }
         return Fault.url(baseUrl, ["https", "http", "wss", "ws"], "base_url")
             ?? Fault.size(of: model, AssistantLimits.nameBytesMax, "model")

@@ -1,4 +1,4 @@
-/// An event of a call, sent on the user channel of each user concerned (PROTOCOL, "Calls").
+/// An event of a call, sent on the user channel of each user concerned (docs/protocol/calls.md).
 public struct CallEvent: Sendable, Hashable {
     public var kind: Kind
     /// The call after this event; `call.seq` is the event's number.
@@ -49,7 +49,7 @@ public struct CallEvent: Sendable, Hashable {
 }
 
 /// The first message on a user channel: the user, the device and the current calls.
-public struct CallsHello: Sendable, Hashable, Codable {
+public struct CallsHello: Sendable, Hashable {
     public var server: ServerInfo
     public var user: Identity
     /// This connection, as events name it.
@@ -81,64 +81,62 @@ public enum CallMessage: Sendable, Hashable {
 
     /// Parses one text message from the gateway.
     ///
-    /// - Throws: `DecodingError` if it does not conform to PROTOCOL.
+    /// - Throws: an error if it does not conform to the protocol.
     public init(parsing text: [UInt8]) throws {
-        self = try ControlCoding.decode(Envelope.self, from: text).message
-    }
-}
-
-/// Encoding, the same for all recipients.
-extension CallEvent {
-    public var bytes: [UInt8] {
-        let fields = Fields(call: call, by: by, device: device, reason: reason)
-        return Array(#"{"type":"\#(kind.rawValue)","data":"#.utf8) + ControlCoding.bytes(of: fields) + [UInt8(ascii: "}")]
-    }
-
-    fileprivate struct Fields: Codable {
-        var call: CallInfo
-        var by: CallParty?
-        var device: DeviceID?
-        var reason: String?
-    }
-}
-
-extension CallsHello {
-    public var bytes: [UInt8] {
-        Array(#"{"type":"hello","data":"#.utf8) + ControlCoding.bytes(of: self) + [UInt8(ascii: "}")]
-    }
-}
-
-private struct Envelope: Decodable {
-    var message: CallMessage
-
-    private enum Key: String, CodingKey { case type, re, data }
-
-    init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: Key.self)
-        switch try fields.decode(String.self, forKey: .type) {
-        case "hello": message = .hello(try fields.decode(CallsHello.self, forKey: .data))
-        case "reply":
-            message = .reply(re: try fields.decode(UInt64.self, forKey: .re), try fields.decode(CallReply.self, forKey: .data))
-        case "error":
-            message = .error(
-                re: try fields.decodeIfPresent(UInt64.self, forKey: .re), try fields.decode(CallError.self, forKey: .data))
-        case let name:
-            if let kind = JobEvent.Kind(rawValue: name) {
-                message = .job(try JobEvent(kind, from: try fields.superDecoder(forKey: .data)))
-                return
+        var message = FieldReader(object: try JSONValueReader(parsing: text))
+        let type: String = try message("type", nil)
+        let data = try message.member("data")
+        switch type {
+        case "reply": self = .reply(re: try message("re", nil), try message("data", nil))
+        case "error": self = .error(re: try message.optional("re", nil), try message("data", nil))
+        default:
+            if let hello = try CallsHello.types.read(type, data) {
+                self = .hello(hello)
+            } else if let event = try CallEvent.types.read(type, data) {
+                self = .event(event)
+            } else if let event = try JobEvent.types.read(type, data) {
+                self = .job(event)
+            } else {
+                self = .unknownEvent(type: type)
             }
-            guard let kind = CallEvent.Kind(rawValue: name) else {
-                message = .unknownEvent(type: name)
-                return
-            }
-            let body = try fields.decode(CallEvent.Fields.self, forKey: .data)
-            message = .event(CallEvent(kind, body.call, by: body.by, device: body.device, reason: body.reason))
         }
     }
 }
 
+extension CallEvent: Message {
+    /// As a text message, the same for all recipients.
+    public var bytes: [UInt8] { JSONOutput.bytes(of: self) }
+
+    func coded(by fields: inout some FieldCoder) throws -> CallEvent {
+        fields.begin(kind.rawValue)
+        return try CallEvent(
+            kind, fields("call", call), by: fields.optional("by", by), device: fields.optional("device", device),
+            reason: fields.optional("reason", reason))
+    }
+
+    static let types = MessageTypes<CallEvent>(Kind.allCases.map { CallEvent($0, .blank) })
+}
+
+extension CallsHello: Message, Fields {
+    /// As a text message.
+    public var bytes: [UInt8] { JSONOutput.bytes(of: self) }
+
+    func coded(by fields: inout some FieldCoder) throws -> CallsHello {
+        fields.begin("hello")
+        return try fields.body(self)
+    }
+
+    static func coded(_ hello: CallsHello?, by fields: inout some FieldCoder) throws -> CallsHello {
+        try CallsHello(
+            server: fields("server", hello?.server), user: fields("user", hello?.user), device: fields("device", hello?.device),
+            calls: fields("calls", hello?.calls), expiresIn: fields.optional("expires_in", hello?.expiresIn))
+    }
+
+    static let types = MessageTypes<CallsHello>([.blank])
+}
+
 /// A successful reply: the call after the request, and access to its room where requested.
-public struct CallReply: Sendable, Hashable, Codable {
+public struct CallReply: Sendable, Hashable {
     public var call: CallInfo?
     /// As in the response to `POST /v1/sessions/start`.
     public var livekitUrl: String?
@@ -155,6 +153,8 @@ public struct CallReply: Sendable, Hashable, Codable {
     public var job: JobInfo?
     /// Reply to `job.accept`: the assistant's definition, if the gateway has one.
     public var assistant: AssistantDefinition?
+
+    init() {}
 
     public init(_ call: CallInfo, livekitURL: String? = nil, livekitToken: String? = nil, roomName: String? = nil) {
         self.call = call
@@ -185,7 +185,24 @@ public struct CallReply: Sendable, Hashable, Codable {
     }
 
     public func bytes(re id: UInt64) -> [UInt8] {
-        Array(#"{"type":"reply","re":\#(id),"data":"#.utf8) + ControlCoding.bytes(of: self) + [UInt8(ascii: "}")]
+        JSONOutput.bytes(ofReply: "reply", re: id, self)
+    }
+}
+
+extension CallReply: Fields {
+    static func coded(_ reply: CallReply?, by fields: inout some FieldCoder) throws -> CallReply {
+        var coded = CallReply()
+        coded.call = try fields.optional("call", reply?.call)
+        coded.livekitUrl = try fields.optional("livekit_url", reply?.livekitUrl)
+        coded.livekitToken = try fields.optional("livekit_token", reply?.livekitToken)
+        coded.roomName = try fields.optional("room_name", reply?.roomName)
+        coded.t = try fields.optional("t", reply?.t)
+        coded.expiresIn = try fields.optional("expires_in", reply?.expiresIn)
+        coded.worker = try fields.optional("worker", reply?.worker)
+        coded.jobs = try fields.optional("jobs", reply?.jobs)
+        coded.job = try fields.optional("job", reply?.job)
+        coded.assistant = try fields.optional("assistant", reply?.assistant)
+        return coded
     }
 }
 
@@ -206,22 +223,14 @@ public struct CallError: Error, Sendable, Hashable {
 
     /// `re` is null if the request had no readable `id`.
     public func bytes(re id: UInt64?) -> [UInt8] {
-        let id = id.map(String.init) ?? "null"
-        return Array(#"{"type":"error","re":\#(id),"data":"#.utf8) + ControlCoding.bytes(of: self) + [UInt8(ascii: "}")]
+        JSONOutput.bytes(ofReply: "error", re: id, self)
     }
 }
 
-extension CallError: Codable {
-    private enum Key: String, CodingKey { case call }
-
-    public init(from decoder: any Decoder) throws {
-        error = try RequestError(from: decoder)
-        call = try decoder.container(keyedBy: Key.self).decodeIfPresent(CallInfo.self, forKey: .call)
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        try error.encode(to: encoder)
-        var fields = encoder.container(keyedBy: Key.self)
-        try fields.encodeIfPresent(call, forKey: .call)
+extension CallError: Fields {
+    static func coded(_ error: CallError?, by fields: inout some FieldCoder) throws -> CallError {
+        var coded = CallError(try fields.body(error?.error))
+        coded.call = try fields.optional("call", error?.call)
+        return coded
     }
 }

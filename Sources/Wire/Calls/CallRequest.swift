@@ -1,4 +1,4 @@
-/// A request on a user's or an assistant's channel; those about calls also by HTTP (PROTOCOL, "Calls").
+/// A request on a user's or an assistant's channel; those about calls also by HTTP (docs/protocol/calls.md).
 public enum CallRequest: Sendable, Hashable {
     /// Rings the callees. The caller joins the call at once and receives a room token.
     case start(CallStart)
@@ -67,112 +67,12 @@ public struct IncomingCallRequest: Sendable {
 
     /// Parses one text message. Never throws: a malformed message yields an error in `content`.
     public init(parsing text: [UInt8]) {
-        do {
-            self = try ControlCoding.decode(IncomingCallRequest.self, from: text)
-        } catch {
-            self.id = nil
-            self.content = .failure(RequestEnvelope.malformed(error))
-        }
-    }
-}
-
-extension IncomingCallRequest: Decodable {
-    public init(from decoder: any Decoder) throws {
-        (id, content) = try RequestEnvelope.read(decoder, unknown: { "unknown call request type \"\($0)\"; see PROTOCOL section 13" }) {
-            (type: CallRequestType, data) in
-            try CallRequest(type, from: data)
-        }
-    }
-}
-
-/// The `type` of each request.
-enum CallRequestType: String, CaseIterable {
-    case start = "call.start"
-    case answer = "call.answer"
-    case reject = "call.reject"
-    case cancel = "call.cancel"
-    case hangUp = "call.hangup"
-    case hold = "call.hold"
-    case mute = "call.mute"
-    case invite = "call.invite"
-    case join = "call.join"
-    case renew = "token.renew"
-    case ping
-    case register = "worker.register"
-    case status = "worker.status"
-    case accept = "job.accept"
-    case decline = "job.decline"
-    case finish = "job.finish"
-}
-
-/// The body of every request about a call except `call.start`.
-private struct CallRequestFields: Codable {
-    var call: CallID?
-    var held: Bool?
-    var muted: Bool?
-    var busy: Bool?
-    var reason: String?
-    var to: [CallParty]?
-    var token: String?
-    var t: Int64?
-}
-
-extension CallRequest {
-    init(_ type: CallRequestType, from body: (any Decoder)?) throws {
-        if let request = try WorkerRequest(type, from: body) {
-            self = .worker(request)
-            return
-        }
-        if case .start = type {
-            guard let body else { throw FieldError(name: "data") }
-            self = .start(try CallStart(from: body))
-            return
-        }
-        let fields = try body.map(CallRequestFields.init(from:)) ?? CallRequestFields()
-        if case .ping = type {
-            self = .ping(fields.t ?? 0)
-            return
-        }
-        if case .renew = type {
-            self = .renew(token: try required(fields.token, "token"))
-            return
-        }
-        let call = try required(fields.call, "call")
-        self =
-            switch type {
-            case .answer: .answer(call)
-            case .reject: .reject(call, CallRejection(isBusy: fields.busy ?? false, reason: fields.reason))
-            case .cancel: .cancel(call)
-            case .hangUp: .hangUp(call)
-            case .hold: .hold(call, held: try required(fields.held, "held"))
-            case .mute: .mute(call, muted: try required(fields.muted, "muted"))
-            case .invite: .invite(call, try required(fields.to, "to"))
-            case .join: .join(call)
-            case .start, .renew, .ping, .register, .status, .accept, .decline, .finish: preconditionFailure("decoded above")
-            }
-    }
-
-    fileprivate var typeAndBody: (CallRequestType, any Encodable) {
-        switch self {
-        case .start(let start): (.start, start)
-        case .answer(let call): (.answer, CallRequestFields(call: call))
-        case .reject(let call, let rejection):
-            (.reject, CallRequestFields(call: call, busy: rejection.isBusy, reason: rejection.reason))
-        case .cancel(let call): (.cancel, CallRequestFields(call: call))
-        case .hangUp(let call): (.hangUp, CallRequestFields(call: call))
-        case .hold(let call, let held): (.hold, CallRequestFields(call: call, held: held))
-        case .mute(let call, let muted): (.mute, CallRequestFields(call: call, muted: muted))
-        case .invite(let call, let parties): (.invite, CallRequestFields(call: call, to: parties))
-        case .join(let call): (.join, CallRequestFields(call: call))
-        case .renew(let token): (.renew, CallRequestFields(token: token))
-        case .ping(let t): (.ping, CallRequestFields(t: t))
-        case .worker(let request): request.typeAndBody
-        }
+        (id, content) = CallRequest.types.readRequest(text, kind: "call request", reference: "calls.md")
     }
 }
 
 /// A request to be sent by a client.
-public struct OutgoingCallRequest: Encodable, Sendable {
+public struct OutgoingCallRequest: Sendable {
     public var id: UInt64?
     public var request: CallRequest
 
@@ -181,15 +81,65 @@ public struct OutgoingCallRequest: Encodable, Sendable {
         self.request = request
     }
 
-    public var bytes: [UInt8] { ControlCoding.bytes(of: self) }
+    public var bytes: [UInt8] { JSONOutput.bytes(of: request, id: id) }
+}
 
-    private enum Key: String, CodingKey { case type, id, data }
+/// The fields of each request.
+extension CallRequest: Message {
+    func coded(by fields: inout some FieldCoder) throws -> CallRequest {
+        switch self {
+        case .start(let start):
+            fields.begin("call.start")
+            return .start(try fields.body(start))
+        case .answer(let call):
+            fields.begin("call.answer")
+            return .answer(try fields("call", call))
+        case .reject(let call, let rejection):
+            fields.begin("call.reject")
+            return .reject(
+                try fields("call", call),
+                CallRejection(
+                    isBusy: try fields("busy", rejection.isBusy, default: false), reason: try fields.optional("reason", rejection.reason)))
+        case .cancel(let call):
+            fields.begin("call.cancel")
+            return .cancel(try fields("call", call))
+        case .hangUp(let call):
+            fields.begin("call.hangup")
+            return .hangUp(try fields("call", call))
+        case .hold(let call, let held):
+            fields.begin("call.hold")
+            return .hold(try fields("call", call), held: try fields("held", held))
+        case .mute(let call, let muted):
+            fields.begin("call.mute")
+            return .mute(try fields("call", call), muted: try fields("muted", muted))
+        case .invite(let call, let parties):
+            fields.begin("call.invite")
+            return .invite(try fields("call", call), try fields("to", parties))
+        case .join(let call):
+            fields.begin("call.join")
+            return .join(try fields("call", call))
+        case .renew(let token):
+            fields.begin("token.renew")
+            return .renew(token: try fields("token", token))
+        case .ping(let t):
+            fields.begin("ping")
+            return .ping(try fields("t", t, default: 0))
+        case .worker(let request): return .worker(try request.coded(by: &fields))
+        }
+    }
 
-    public func encode(to encoder: any Encoder) throws {
-        var message = encoder.container(keyedBy: Key.self)
-        try message.encodeIfPresent(id, forKey: .id)
-        let (type, body) = request.typeAndBody
-        try message.encode(type.rawValue, forKey: .type)
-        try message.encode(body, forKey: .data)
+    static let types = MessageTypes<CallRequest>(
+        [
+            .start(.blank), .answer(.blank), .reject(.blank, CallRejection()), .cancel(.blank), .hangUp(.blank), .hold(.blank, held: false),
+            .mute(.blank, muted: false), .invite(.blank, []), .join(.blank), .renew(token: ""), .ping(0),
+        ] + WorkerRequest.prototypes.map(CallRequest.worker))
+}
+
+extension CallStart: Fields {
+    static func coded(_ start: CallStart?, by fields: inout some FieldCoder) throws -> CallStart {
+        try CallStart(
+            to: fields("to", start?.to), callerName: fields("caller_name", start?.callerName, default: ""),
+            metadata: fields("metadata", start?.metadata, default: ""),
+            idempotencyKey: fields.optional("idempotency_key", start?.idempotencyKey))
     }
 }

@@ -41,7 +41,7 @@ struct JSONValueReader {
     }
 
     /// An object's members with unconverted names.
-    private func decodeTexts() throws -> [String: String] {
+    func decodeTexts() throws -> [String: String] {
         guard token.kind == .object else { throw mismatch([String: String].self) }
         var texts: [String: String] = [:]
         for name in document.memberNames(of: index) {
@@ -50,6 +50,32 @@ struct JSONValueReader {
             if texts[name] == nil { texts[name] = text }
         }
         return texts
+    }
+}
+
+/// Reading without `Codable`.
+extension JSONValueReader {
+    /// - Throws: `DecodingError.dataCorrupted` for text that is not JSON.
+    init(parsing text: [UInt8]) throws(DecodingError) {
+        self.init(document: try JSONDocument(parsing: text), index: 0, names: .snakeCase)
+    }
+
+    /// Nil if there is no such member.
+    ///
+    /// - Throws: `DecodingError` if this is not an object.
+    func member(_ name: StaticString) throws -> JSONValueReader? {
+        guard token.kind == .object else { throw mismatch([String: Any].self) }
+        return document.member(name, of: index).map { JSONValueReader(document: document, index: $0, names: names) }
+    }
+
+    /// - Throws: `DecodingError` if this is not an array.
+    func elements() throws -> [JSONValueReader] {
+        guard token.kind == .array else { throw mismatch([Any].self) }
+        return document.elements(of: index).map { JSONValueReader(document: document, index: $0, names: names) }
+    }
+
+    func notAllowed(_ problem: String) -> DecodingError {
+        .dataCorrupted(DecodingError.Context(codingPath: codingPath, debugDescription: problem))
     }
 }
 
@@ -80,9 +106,7 @@ extension JSONValueReader {
         return isNull ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 
-    private func doesNotFit(_ type: Any.Type) -> DecodingError {
-        .dataCorrupted(DecodingError.Context(codingPath: codingPath, debugDescription: "the number does not fit \(type)"))
-    }
+    private func doesNotFit(_ type: Any.Type) -> DecodingError { notAllowed("the number does not fit \(type)") }
 }
 
 /// Decodes an object's members by their keys.
@@ -98,12 +122,6 @@ struct JSONObjectReader<Key: CodingKey> {
         guard let member = member(key) else {
             throw DecodingError.keyNotFound(key, .init(codingPath: codingPath, debugDescription: "no such member"))
         }
-        return member
-    }
-
-    /// Nil if the member is missing or null.
-    private func present(_ key: Key) -> JSONValueReader? {
-        guard let member = member(key), !member.isNull else { return nil }
         return member
     }
 }
@@ -127,16 +145,6 @@ extension JSONObjectReader: KeyedDecodingContainerProtocol {
     @inline(__always)
     func decode<T: FixedWidthInteger & Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try required(key).decode(type) }
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try required(key).decode(type) }
-
-    // Explicit for the types that messages use: the protocol's default implementation looks up the member three times.
-    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try present(key)?.decode(type) }
-    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try present(key)?.decode(type) }
-    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try present(key)?.decode(type) }
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try present(key)?.decode(type) }
-    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try present(key)?.decode(type) }
-    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try present(key)?.decode(type) }
-    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try present(key)?.decode(type) }
-    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? { try present(key)?.decode(type) }
 
     func nestedContainer<NestedKey: CodingKey>(keyedBy type: NestedKey.Type, forKey key: Key) throws -> KeyedDecodingContainer<NestedKey> {
         try required(key).container(keyedBy: type)

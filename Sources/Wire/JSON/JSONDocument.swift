@@ -16,23 +16,34 @@ extension JSONDocument {
     /// Finds the value of the first member of `object` named by `key`. O(n) in its members.
     func member(_ key: String, of object: Int, names: JSONNames) -> Int? {
         let key = key.utf8
+        return member(of: object) { names.isName($0, of: key.span) }
+    }
+
+    /// Finds the value of the first member of `object` with this name. O(n) in its members.
+    func member(_ name: StaticString, of object: Int) -> Int? {
+        let name = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+        return member(of: object) { found in
+            found.count == name.count && found.indices.allSatisfy { found[$0] == name[$0] }
+        }
+    }
+
+    /// Inlined so that the closure is not allocated.
+    @inline(__always)
+    private func member(of object: Int, _ isFound: (Span<UInt8>) -> Bool) -> Int? {
         // Copied once: each access through `self` would retain and release.
         let (bytes, tokens) = (bytes, tokens)
         let end = tokens[object].next
         var name = object + 1
         while name < end {
-            let isFound =
-                tokens[name].kind == .plainText
-                ? names.isName(bytes.span.extracting(tokens[name].bytes), of: key.span) : isName(escaped: name, of: key.span, names)
-            if isFound { return name + 1 }
+            if tokens[name].kind == .plainText {
+                if isFound(bytes.span.extracting(tokens[name].bytes)) { return name + 1 }
+            } else {
+                let unescaped = Array(text(at: name).utf8)
+                if isFound(unescaped.span) { return name + 1 }
+            }
             name = Int(tokens[name + 1].next)
         }
         return nil
-    }
-
-    private func isName(escaped name: Int, of key: Span<UInt8>, _ names: JSONNames) -> Bool {
-        let unescaped = Array(text(at: name).utf8)
-        return names.isName(unescaped.span, of: key)
     }
 
     /// The tokens of an object's names; each is followed by its value.
@@ -82,6 +93,11 @@ extension JSONDocument {
     func text(at index: Int) -> String {
         let written = bytes[tokens[index].bytes]
         return tokens[index].kind == .plainText ? String(decoding: written, as: UTF8.self) : String(unescaping: written)
+    }
+
+    /// Whether a number has neither a point nor an exponent.
+    func isPlainInteger(at index: Int) -> Bool {
+        !bytes[tokens[index].bytes].contains { [UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E")].contains($0) }
     }
 
     func number(at index: Int) -> JSONNumber { JSONNumber(bytes[tokens[index].bytes]) }

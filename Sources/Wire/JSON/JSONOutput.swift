@@ -111,9 +111,21 @@ extension JSONOutput {
 extension JSONOutput {
     /// - Parameter members: writes each member once, with `writeMember`.
     package mutating func writeObject(_ members: (inout JSONOutput) -> Void) {
-        bytes.append(UInt8(ascii: "{"))
+        beginObject()
         members(&self)
-        bytes.append(UInt8(ascii: "}"))
+        endObject()
+    }
+
+    mutating func beginObject() { bytes.append(UInt8(ascii: "{")) }
+    mutating func endObject() { bytes.append(UInt8(ascii: "}")) }
+
+    /// - Precondition: all numbers are finite.
+    mutating func write(coded value: some Encodable) {
+        do {
+            bytes += try JSON.encode(value, names: .snakeCase)
+        } catch {
+            preconditionFailure("a message cannot be encoded, probably because a number is not finite: \(error)")
+        }
     }
 
     package mutating func writeArray<Element>(_ elements: [Element], _ write: (inout JSONOutput, Element) -> Void) {
@@ -172,29 +184,17 @@ extension JSONOutput {
 
     private mutating func writeSnakeCase(_ key: String) {
         bytes.append(UInt8(ascii: "\""))
-        writeRuns(of: key, between: { $0.isCapital || $0.needsEscape }) { output, byte in
-            guard byte.isCapital else { return output.writeEscape(byte) }
-            output.bytes.append(UInt8(ascii: "_"))
-            output.bytes.append(byte.lowercased)
+        for byte in key.utf8 {
+            if byte.isCapital {
+                bytes.append(UInt8(ascii: "_"))
+                bytes.append(byte.lowercased)
+            } else if byte.needsEscape {
+                writeEscape(byte)
+            } else {
+                bytes.append(byte)
+            }
         }
         bytes.append(UInt8(ascii: "\""))
-    }
-
-    /// Inlined so that neither closure is allocated.
-    @inline(__always)
-    private mutating func writeRuns(
-        of text: String, between isSpecial: (UInt8) -> Bool, _ writeSpecial: (inout JSONOutput, UInt8) -> Void
-    ) {
-        var text = text
-        text.withUTF8 { utf8 in
-            var start = 0
-            for index in utf8.indices where isSpecial(utf8[index]) {
-                bytes += utf8[start..<index]
-                writeSpecial(&self, utf8[index])
-                start = index + 1
-            }
-            bytes += utf8[start...]
-        }
     }
 
     private mutating func writeEscape(_ byte: UInt8) {

@@ -28,15 +28,19 @@ package indirect enum JSONValue: Sendable, Hashable {
 
 /// Parsing.
 extension JSONValue {
-    /// - Parameter depthMax: maximum nesting of objects and arrays.
+    /// - Parameters:
+    ///   - depthMax: maximum nesting of objects and arrays.
+    ///   - plainIntegers: whether `1.0` and `1e2` are numbers instead of integers.
     /// - Throws: `DecodingError.dataCorrupted` for text that is not JSON, is nested deeper, repeats a member name or has a number outside the
     ///   range of `Double`.
-    package init(parsing bytes: [UInt8], depthMax: Int = JSON.depthMax) throws(DecodingError) {
+    package init(parsing bytes: [UInt8], depthMax: Int = JSON.depthMax, plainIntegers: Bool = false) throws(DecodingError) {
         let document = try JSONDocument(parsing: bytes)
-        self = try Self.value(at: 0, of: document, depthLeft: depthMax)
+        self = try Self.value(at: 0, of: document, depthLeft: depthMax, plainIntegers)
     }
 
-    private static func value(at index: Int, of document: JSONDocument, depthLeft: Int) throws(DecodingError) -> JSONValue {
+    private static func value(
+        at index: Int, of document: JSONDocument, depthLeft: Int, _ plainIntegers: Bool
+    ) throws(DecodingError) -> JSONValue {
         switch document.tokens[index].kind {
         case .null: return .null
         case .true: return .boolean(true)
@@ -44,15 +48,18 @@ extension JSONValue {
         case .plainText, .escapedText: return .string(document.text(at: index))
         case .number:
             let number = document.number(at: index)
-            if let integer = number.integer(Int64.self) { return .integer(integer) }
+            let mayBeInteger = !plainIntegers || document.isPlainInteger(at: index)
+            if mayBeInteger, let integer = number.integer(Int64.self) { return .integer(integer) }
             guard let double = number.double else { throw invalid("the number is too large or too small") }
             // Its fraction may be lost in the rounding. Written and parsed again, such a number would be an integer.
-            if let integer = Int64(exactly: double) { return .integer(integer) }
+            if mayBeInteger, let integer = Int64(exactly: double) { return .integer(integer) }
             return .number(double)
         case .array:
             guard depthLeft > 0 else { throw invalid("nested too deeply") }
             var elements: [JSONValue] = []
-            for element in document.elements(of: index) { elements.append(try value(at: element, of: document, depthLeft: depthLeft - 1)) }
+            for element in document.elements(of: index) {
+                elements.append(try value(at: element, of: document, depthLeft: depthLeft - 1, plainIntegers))
+            }
             return .array(elements)
         case .object:
             guard depthLeft > 0 else { throw invalid("nested too deeply") }
@@ -61,7 +68,7 @@ extension JSONValue {
             for name in document.memberNames(of: index) {
                 let text = document.text(at: name)
                 guard names.insert(text).inserted else { throw invalid("the object repeats the name \"\(text)\"") }
-                members.append(Member(text, try value(at: name + 1, of: document, depthLeft: depthLeft - 1)))
+                members.append(Member(text, try value(at: name + 1, of: document, depthLeft: depthLeft - 1, plainIntegers)))
             }
             return .object(members)
         }

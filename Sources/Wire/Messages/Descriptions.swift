@@ -28,6 +28,16 @@ public struct ParticipantInfo: Sendable, Hashable, Codable {
     }
 }
 
+extension ParticipantInfo: Fields {
+    static func coded(_ info: ParticipantInfo?, by fields: inout some FieldCoder) throws -> ParticipantInfo {
+        try ParticipantInfo(
+            sid: fields("sid", info?.sid), identity: fields("identity", info?.identity), name: fields("name", info?.name),
+            kind: fields("kind", info?.kind), metadata: fields("metadata", info?.metadata),
+            attributes: fields("attributes", info?.attributes), permission: fields("permission", info?.permission),
+            joinedAt: fields("joined_at", info?.joinedAt), tracks: fields.optional("tracks", info?.tracks))
+    }
+}
+
 /// LiveKit's kinds of participant.
 public enum ParticipantKind: String, Sendable, Codable, CaseIterable {
     case standard, ingress, egress, sip, agent, connector, bridge
@@ -62,6 +72,16 @@ public struct Permission: Sendable, Hashable, Codable {
     }
 }
 
+extension Permission: Fields {
+    static func coded(_ permission: Permission?, by fields: inout some FieldCoder) throws -> Permission {
+        try Permission(
+            canPublish: fields("can_publish", permission?.canPublish), canSubscribe: fields("can_subscribe", permission?.canSubscribe),
+            canPublishData: fields("can_publish_data", permission?.canPublishData),
+            canPublishSources: fields("can_publish_sources", permission?.canPublishSources),
+            canUpdateMetadata: fields("can_update_metadata", permission?.canUpdateMetadata), hidden: fields("hidden", permission?.hidden))
+    }
+}
+
 /// A published track as other participants see it.
 public struct TrackInfo: Sendable, Hashable, Codable {
     public var sid: TrackSID
@@ -78,21 +98,25 @@ public struct TrackInfo: Sendable, Hashable, Codable {
     public var fec: Bool
     public var channels: Int
     public var epoch: UInt8
+}
 
+extension TrackInfo {
     public init(sid: TrackSID, alias: TrackAlias, participant: Identity, description: PublishTrack, muted: Bool = false, epoch: UInt8 = 0) {
-        self.sid = sid
-        self.alias = alias
-        self.participant = participant
-        self.name = description.name
-        self.source = description.source
-        self.codec = description.codec
-        self.mode = description.mode
-        self.muted = muted
-        self.frameMs = description.frameMs
-        self.dtx = description.dtx
-        self.fec = description.fec
-        self.channels = description.channels
-        self.epoch = epoch
+        self.init(
+            sid: sid, alias: alias, participant: participant, name: description.name, source: description.source,
+            codec: description.codec, mode: description.mode, muted: muted, frameMs: description.frameMs, dtx: description.dtx,
+            fec: description.fec, channels: description.channels, epoch: epoch)
+    }
+}
+
+extension TrackInfo: Fields {
+    static func coded(_ track: TrackInfo?, by fields: inout some FieldCoder) throws -> TrackInfo {
+        try TrackInfo(
+            sid: fields("sid", track?.sid), alias: fields("alias", track?.alias), participant: fields("participant", track?.participant),
+            name: fields("name", track?.name), source: fields("source", track?.source), codec: fields("codec", track?.codec),
+            mode: fields("mode", track?.mode), muted: fields("muted", track?.muted), frameMs: fields("frame_ms", track?.frameMs),
+            dtx: fields("dtx", track?.dtx), fec: fields("fec", track?.fec), channels: fields("channels", track?.channels),
+            epoch: fields("epoch", track?.epoch))
     }
 }
 
@@ -115,8 +139,16 @@ public struct RoomInfo: Sendable, Hashable, Codable {
     }
 }
 
-/// One segment of a live transcript, replaced by revisions until it is final (PROTOCOL, "Transcripts").
-public struct TranscriptSegment: Sendable, Hashable, Codable {
+extension RoomInfo: Fields {
+    static func coded(_ room: RoomInfo?, by fields: inout some FieldCoder) throws -> RoomInfo {
+        try RoomInfo(
+            sid: fields("sid", room?.sid), name: fields("name", room?.name), metadata: fields("metadata", room?.metadata),
+            createdAt: fields("created_at", room?.createdAt), maxParticipants: fields("max_participants", room?.maxParticipants))
+    }
+}
+
+/// One segment of a live transcript, replaced by revisions until it is final (docs/protocol/transcripts.md).
+public struct TranscriptSegment: Sendable, Hashable {
     /// Unique within the room.
     public var id: String
     /// A higher revision replaces the older segment with the same `id`.
@@ -156,38 +188,32 @@ public struct TranscriptSegment: Sendable, Hashable, Codable {
         self.spoken = spoken
         self.spokenChars = spokenChars
     }
+}
 
-    public init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(
-            id: try fields.decode(String.self, forKey: .id),
-            rev: try fields.decodeIfPresent(Int.self, forKey: .rev) ?? 0,
-            role: try fields.decode(TranscriptRole.self, forKey: .role),
-            participant: try fields.decodeIfPresent(Identity.self, forKey: .participant),
-            track: try fields.decodeIfPresent(TrackSID.self, forKey: .track),
-            text: try fields.decode(String.self, forKey: .text),
-            final: try fields.decodeIfPresent(Bool.self, forKey: .final) ?? false,
-            language: try fields.decodeIfPresent(String.self, forKey: .language) ?? "",
-            startTs: try fields.decodeIfPresent(UInt32.self, forKey: .startTs),
-            endTs: try fields.decodeIfPresent(UInt32.self, forKey: .endTs),
-            words: try fields.decodeIfPresent([TranscriptWord].self, forKey: .words),
-            spoken: try fields.decodeIfPresent(SpokenState.self, forKey: .spoken),
-            spokenChars: try fields.decodeIfPresent(Int.self, forKey: .spokenChars))
+extension TranscriptSegment: Fields {
+    static func coded(_ segment: TranscriptSegment?, by fields: inout some FieldCoder) throws -> TranscriptSegment {
+        try TranscriptSegment(
+            id: fields("id", segment?.id), rev: fields("rev", segment?.rev, default: 0), role: fields("role", segment?.role),
+            participant: fields.optional("participant", segment?.participant), track: fields.optional("track", segment?.track),
+            text: fields("text", segment?.text), final: fields("final", segment?.final, default: false),
+            language: fields("language", segment?.language, default: ""), startTs: fields.optional("start_ts", segment?.startTs),
+            endTs: fields.optional("end_ts", segment?.endTs), words: fields.optional("words", segment?.words),
+            spoken: fields.optional("spoken", segment?.spoken), spokenChars: fields.optional("spoken_chars", segment?.spokenChars))
     }
 }
 
-public enum TranscriptRole: String, Sendable, Codable, CaseIterable {
+public enum TranscriptRole: String, Sendable, CaseIterable {
     case user, assistant
 }
 
 /// How much of a segment was played.
-public enum SpokenState: String, Sendable, Codable, CaseIterable {
+public enum SpokenState: String, Sendable, CaseIterable {
     case new
     case inProgress = "in_progress"
     case completed, interrupted
 }
 
-public struct TranscriptWord: Sendable, Hashable, Codable {
+public struct TranscriptWord: Sendable, Hashable {
     public var text: String
     public var startTs: UInt32
     public var endTs: UInt32
@@ -199,5 +225,13 @@ public struct TranscriptWord: Sendable, Hashable, Codable {
         self.startTs = startTs
         self.endTs = endTs
         self.confidence = confidence
+    }
+}
+
+extension TranscriptWord: Fields {
+    static func coded(_ word: TranscriptWord?, by fields: inout some FieldCoder) throws -> TranscriptWord {
+        try TranscriptWord(
+            text: fields("text", word?.text), startTs: fields("start_ts", word?.startTs), endTs: fields("end_ts", word?.endTs),
+            confidence: fields.optional("confidence", word?.confidence))
     }
 }

@@ -1,4 +1,4 @@
-/// An event that the gateway sends to a client (PROTOCOL, "Events").
+/// An event that the gateway sends to a client (docs/protocol/events.md).
 public enum Event: Sendable, Hashable {
     case hello(Hello)
     case participantJoined(ParticipantInfo)
@@ -17,6 +17,8 @@ public enum Event: Sendable, Hashable {
     case agentState(Identity, AgentState)
     case agentJoined(ParticipantInfo)
     case agentLost(Identity, reason: DisconnectReason)
+    /// An assistant was asked for and cannot come yet, or does not come. Superseded when it joins.
+    case agentWaiting(Identity, reason: AgentWaitReason)
     case data(from: Identity, topic: String, DataPayload)
     case text(id: String, from: Identity, topic: String, text: String)
     case procedureCalled(requestID: String, from: Identity, method: String, payload: String, timeoutMilliseconds: Int)
@@ -46,7 +48,17 @@ public enum Event: Sendable, Hashable {
     case stats(ConnectionStats)
 }
 
-public enum ConnectionState: String, Sendable, Codable {
+/// Why an assistant that was asked for is not in the room.
+public enum AgentWaitReason: String, Sendable, Codable, CaseIterable {
+    /// Its workers are full, draining, overloaded, or have declined.
+    case busy
+    /// No worker of the assistant is connected.
+    case noWorker = "no_worker"
+    /// It does not come any more: its job has failed or was cancelled.
+    case ended
+}
+
+public enum ConnectionState: String, Sendable, CaseIterable {
     case connected, reconnecting
 }
 

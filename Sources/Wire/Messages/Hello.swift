@@ -1,5 +1,5 @@
 /// The first message on every room connection.
-public struct Hello: Sendable, Hashable, Codable {
+public struct Hello: Sendable, Hashable {
     public var `protocol`: Int
     public var server: ServerInfo
     public var room: RoomInfo
@@ -15,44 +15,33 @@ public struct Hello: Sendable, Hashable, Codable {
     public var limits: AnnouncedLimits
     /// Whether the requested resume succeeded and missed events were replayed; nil if the client did not request one.
     public var resumed: Bool?
+}
 
+extension Hello {
     public init(
         server: ServerInfo, room: RoomInfo, participant: ParticipantInfo, participants: [ParticipantInfo], sessionId: String?,
         session: SessionBriefing? = nil, resumeToken: String, resumed: Bool? = nil
     ) {
-        self.protocol = 1
-        self.server = server
-        self.room = room
-        self.participant = participant
-        self.participants = participants
-        self.sessionId = sessionId
-        self.session = session
-        self.resumeToken = resumeToken
-        self.pingIntervalMs = ProtocolLimits.pingIntervalMilliseconds
-        self.pingTimeoutMs = ProtocolLimits.pingTimeoutMilliseconds
-        self.limits = AnnouncedLimits()
-        self.resumed = resumed
-    }
-
-    /// Explicit because a missing `session_id` is encoded as null.
-    public func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(`protocol`, forKey: .protocol)
-        try fields.encode(server, forKey: .server)
-        try fields.encode(room, forKey: .room)
-        try fields.encode(participant, forKey: .participant)
-        try fields.encode(participants, forKey: .participants)
-        try fields.encode(sessionId, forKey: .sessionId)
-        try fields.encodeIfPresent(session, forKey: .session)
-        try fields.encode(resumeToken, forKey: .resumeToken)
-        try fields.encode(pingIntervalMs, forKey: .pingIntervalMs)
-        try fields.encode(pingTimeoutMs, forKey: .pingTimeoutMs)
-        try fields.encode(limits, forKey: .limits)
-        try fields.encodeIfPresent(resumed, forKey: .resumed)
+        self.init(
+            protocol: 1, server: server, room: room, participant: participant, participants: participants, sessionId: sessionId,
+            session: session, resumeToken: resumeToken, pingIntervalMs: ProtocolLimits.pingIntervalMilliseconds,
+            pingTimeoutMs: ProtocolLimits.pingTimeoutMilliseconds, limits: AnnouncedLimits(), resumed: resumed)
     }
 }
 
-public struct ServerInfo: Sendable, Hashable, Codable {
+extension Hello: Fields {
+    static func coded(_ hello: Hello?, by fields: inout some FieldCoder) throws -> Hello {
+        try Hello(
+            protocol: fields("protocol", hello?.protocol), server: fields("server", hello?.server), room: fields("room", hello?.room),
+            participant: fields("participant", hello?.participant), participants: fields("participants", hello?.participants),
+            sessionId: fields.nullable("session_id", hello?.sessionId), session: fields.optional("session", hello?.session),
+            resumeToken: fields("resume_token", hello?.resumeToken), pingIntervalMs: fields("ping_interval_ms", hello?.pingIntervalMs),
+            pingTimeoutMs: fields("ping_timeout_ms", hello?.pingTimeoutMs), limits: fields("limits", hello?.limits),
+            resumed: fields.optional("resumed", hello?.resumed))
+    }
+}
+
+public struct ServerInfo: Sendable, Hashable {
     public var version: String
     public var node: String
 
@@ -62,8 +51,14 @@ public struct ServerInfo: Sendable, Hashable, Codable {
     }
 }
 
+extension ServerInfo: Fields {
+    static func coded(_ server: ServerInfo?, by fields: inout some FieldCoder) throws -> ServerInfo {
+        try ServerInfo(version: fields("version", server?.version), node: fields("node", server?.node))
+    }
+}
+
 /// The limits that `hello` announces.
-public struct AnnouncedLimits: Sendable, Hashable, Codable {
+public struct AnnouncedLimits: Sendable, Hashable {
     public var maxFrameBytes = ProtocolLimits.frameBytesMax
     public var maxMessageBytes = ProtocolLimits.messageBytesMax
     public var maxControlBytes = ProtocolLimits.controlBytesMax
@@ -73,12 +68,23 @@ public struct AnnouncedLimits: Sendable, Hashable, Codable {
     public var metadataBytes = ProtocolLimits.metadataBytesMax
     public var attributesBytes = ProtocolLimits.attributesBytesMax
     public var dataBytes = ProtocolLimits.dataBytesMax
+}
 
-    public init() {}
+extension AnnouncedLimits: Fields {
+    static func coded(_ limits: AnnouncedLimits?, by fields: inout some FieldCoder) throws -> AnnouncedLimits {
+        try AnnouncedLimits(
+            maxFrameBytes: fields("max_frame_bytes", limits?.maxFrameBytes),
+            maxMessageBytes: fields("max_message_bytes", limits?.maxMessageBytes),
+            maxControlBytes: fields("max_control_bytes", limits?.maxControlBytes),
+            liveFramesPerSecond: fields("live_frames_per_second", limits?.liveFramesPerSecond),
+            liveBurst: fields("live_burst", limits?.liveBurst), aheadMs: fields("ahead_ms", limits?.aheadMs),
+            metadataBytes: fields("metadata_bytes", limits?.metadataBytes),
+            attributesBytes: fields("attributes_bytes", limits?.attributesBytes), dataBytes: fields("data_bytes", limits?.dataBytes))
+    }
 }
 
 /// The description of a session that assistants receive in its room.
-public struct SessionBriefing: Sendable, Hashable, Codable {
+public struct SessionBriefing: Sendable, Hashable {
     public var sessionId: String
     /// Where the user speaks: `carplay`, `phone`, `web`, ….
     public var context: String
@@ -104,8 +110,18 @@ public struct SessionBriefing: Sendable, Hashable, Codable {
     }
 }
 
+extension SessionBriefing: Fields {
+    static func coded(_ session: SessionBriefing?, by fields: inout some FieldCoder) throws -> SessionBriefing {
+        try SessionBriefing(
+            sessionId: fields("session_id", session?.sessionId), context: fields("context", session?.context),
+            clientContext: fields.optional("client_context", session?.clientContext), voice: fields.optional("voice", session?.voice),
+            language: fields.optional("language", session?.language),
+            pastSummaries: fields.optional("past_summaries", session?.pastSummaries))
+    }
+}
+
 /// The summary of an earlier session.
-public struct PastSummary: Sendable, Hashable, Codable {
+public struct PastSummary: Sendable, Hashable {
     public var title: String
     public var summary: String
     /// Seconds since 1970.
@@ -118,14 +134,21 @@ public struct PastSummary: Sendable, Hashable, Codable {
     }
 }
 
+extension PastSummary: Fields {
+    static func coded(_ past: PastSummary?, by fields: inout some FieldCoder) throws -> PastSummary {
+        try PastSummary(
+            title: fields("title", past?.title), summary: fields("summary", past?.summary), endedAt: fields("ended_at", past?.endedAt))
+    }
+}
+
 extension [PastSummary] {
     /// The longest prefix within `ProtocolLimits.pastSummariesMax` summaries and `pastSummariesBytesMax` bytes of JSON. It is a prefix, so that the
     /// summaries have no gap.
-    package func fitting() throws -> [PastSummary] {
+    package func fitting() -> [PastSummary] {
         var bytes = "[]".utf8.count
         var fitting: [PastSummary] = []
         for summary in prefix(ProtocolLimits.pastSummariesMax) {
-            bytes += try JSON.encode(summary, names: .snakeCase).count + (fitting.isEmpty ? 0 : 1)
+            bytes += JSONOutput.bytes(ofBody: summary).count + (fitting.isEmpty ? 0 : 1)
             guard bytes <= ProtocolLimits.pastSummariesBytesMax else { break }
             fitting.append(summary)
         }

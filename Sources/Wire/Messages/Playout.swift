@@ -1,5 +1,5 @@
 /// `playout.mark`: requests a `playout.marked` event when a position of the publisher's track has been played.
-public struct PlayoutMark: Sendable, Hashable, Codable {
+public struct PlayoutMark: Sendable, Hashable {
     public var track: TrackSID
     /// On the track's 48 kHz clock.
     public var ts: UInt32
@@ -13,8 +13,14 @@ public struct PlayoutMark: Sendable, Hashable, Codable {
     }
 }
 
+extension PlayoutMark: Fields {
+    static func coded(_ mark: PlayoutMark?, by fields: inout some FieldCoder) throws -> PlayoutMark {
+        try PlayoutMark(track: fields("track", mark?.track), ts: fields("ts", mark?.ts), name: fields("name", mark?.name))
+    }
+}
+
 /// `playout.progress`: how far a subscriber has played an `ahead` track.
-public struct PlayoutProgress: Sendable, Hashable, Codable {
+public struct PlayoutProgress: Sendable, Hashable {
     public var track: TrackSID
     public var epoch: UInt8
     /// The position played so far; nil if nothing of this epoch was played.
@@ -30,8 +36,16 @@ public struct PlayoutProgress: Sendable, Hashable, Codable {
     }
 }
 
+extension PlayoutProgress: Fields {
+    static func coded(_ progress: PlayoutProgress?, by fields: inout some FieldCoder) throws -> PlayoutProgress {
+        try PlayoutProgress(
+            track: fields("track", progress?.track), epoch: fields("epoch", progress?.epoch),
+            playedTs: fields.optional("played_ts", progress?.playedTs), bufferedMs: fields("buffered_ms", progress?.bufferedMs))
+    }
+}
+
 /// How a mark was resolved.
-public enum MarkStatus: String, Sendable, Codable, CaseIterable {
+public enum MarkStatus: String, Sendable, CaseIterable {
     /// Its position was played.
     case played
     /// The track was cleared first.
@@ -58,6 +72,14 @@ public struct HeardPosition: Sendable, Hashable {
     }
 }
 
+extension HeardPosition: Fields {
+    static func coded(_ heard: HeardPosition?, by fields: inout some FieldCoder) throws -> HeardPosition {
+        try HeardPosition(
+            playedTs: fields.nullable("played_ts", heard?.playedTs), playedMs: fields("played_ms", heard?.playedMs, default: 0),
+            isEstimated: fields("estimated", heard?.isEstimated, default: false))
+    }
+}
+
 /// `playout.cleared`, and the reply to `playout.clear`: audio that was not yet played was discarded.
 public struct ClearedPlayout: Sendable, Hashable {
     public var track: TrackSID
@@ -77,99 +99,20 @@ public struct ClearedPlayout: Sendable, Hashable {
     }
 }
 
+extension ClearedPlayout: Fields {
+    static func coded(_ cleared: ClearedPlayout?, by fields: inout some FieldCoder) throws -> ClearedPlayout {
+        try ClearedPlayout(
+            track: fields("track", cleared?.track), epoch: fields("epoch", cleared?.epoch), heard: fields.body(cleared?.heard),
+            discardedMs: fields("discarded_ms", cleared?.discardedMs, default: 0), reason: fields.optional("reason", cleared?.reason))
+    }
+}
+
 /// How far a publisher is ahead of its subscribers.
-public enum BacklogState: String, Sendable, Codable, CaseIterable {
+public enum BacklogState: String, Sendable, CaseIterable {
     /// Over 45 s.
     case high
     /// Over 60 s: further frames are rejected.
     case full
     /// Below 30 s again.
     case low
-}
-
-/// The bodies of `playout.marked`, `playout.cleared` and `playout.finished`.
-struct PlayoutFields: Codable {
-    var track: TrackSID
-    var participant: Identity?
-    var epoch: UInt8?
-    var by: Identity?
-    var playedTs: UInt32?
-    var playedMs: Int?
-    var discardedMs: Int?
-    var estimated: Bool?
-    var name: String?
-    var status: MarkStatus?
-    var reason: String?
-
-    init(track: TrackSID, playedTs: UInt32?, name: String, status: MarkStatus) {
-        self.track = track
-        self.playedTs = playedTs
-        self.name = name
-        self.status = status
-    }
-
-    init(track: TrackSID, participant: Identity, epoch: UInt8, heard: HeardPosition) {
-        self.track = track
-        self.participant = participant
-        self.epoch = epoch
-        (playedTs, playedMs, estimated) = (heard.playedTs, heard.playedMs, heard.isEstimated)
-    }
-
-    init(_ cut: ClearedPlayout, by: Identity) {
-        self.init(track: cut.track, participant: Identity(text: ""), epoch: cut.epoch, heard: cut.heard)
-        participant = nil
-        discardedMs = cut.discardedMs
-        reason = cut.reason
-        self.by = by
-    }
-
-    var heard: HeardPosition { HeardPosition(playedTs: playedTs, playedMs: playedMs ?? 0, isEstimated: estimated ?? false) }
-
-    var cut: ClearedPlayout? {
-        epoch.map { ClearedPlayout(track: track, epoch: $0, heard: heard, discardedMs: discardedMs ?? 0, reason: reason) }
-    }
-
-    /// Explicit because a missing `played_ts` is encoded as null.
-    func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(track, forKey: .track)
-        try fields.encodeIfPresent(participant, forKey: .participant)
-        try fields.encodeIfPresent(epoch, forKey: .epoch)
-        try fields.encodeIfPresent(by, forKey: .by)
-        try fields.encode(playedTs, forKey: .playedTs)
-        try fields.encodeIfPresent(playedMs, forKey: .playedMs)
-        try fields.encodeIfPresent(discardedMs, forKey: .discardedMs)
-        try fields.encodeIfPresent(estimated, forKey: .estimated)
-        try fields.encodeIfPresent(name, forKey: .name)
-        try fields.encodeIfPresent(status, forKey: .status)
-        try fields.encodeIfPresent(reason, forKey: .reason)
-    }
-}
-
-/// The body of the reply to `playout.clear`, without what the requester already knows: track, reason and requester.
-struct ClearedFields: Encodable {
-    private let cut: ClearedPlayout
-
-    private enum Key: String, CodingKey { case epoch, playedTs, playedMs, discardedMs, estimated }
-
-    init(_ cut: ClearedPlayout) {
-        self.cut = cut
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: Key.self)
-        try fields.encode(cut.epoch, forKey: .epoch)
-        try fields.encode(cut.heard.playedTs, forKey: .playedTs)
-        try fields.encode(cut.heard.playedMs, forKey: .playedMs)
-        try fields.encode(cut.discardedMs, forKey: .discardedMs)
-        try fields.encode(cut.heard.isEstimated, forKey: .estimated)
-    }
-}
-
-/// The body of `playout.backlog`.
-struct BacklogFields: Codable {
-    var track: TrackSID
-    var queuedMs: Int
-    var state: BacklogState
-    var dropped: Int
 }

@@ -1,4 +1,4 @@
-/// A request from a client (PROTOCOL, "Requests").
+/// A request from a client (docs/protocol/requests.md).
 public enum Request: Sendable, Hashable {
     case publish(PublishTrack)
     case unpublish(TrackSID)
@@ -23,7 +23,7 @@ public enum Request: Sendable, Hashable {
 }
 
 /// `track.publish`.
-public struct PublishTrack: Sendable, Hashable, Codable {
+public struct PublishTrack: Sendable, Hashable {
     public var name: String
     public var source: TrackSource
     public var codec: String
@@ -48,19 +48,6 @@ public struct PublishTrack: Sendable, Hashable, Codable {
         self.fec = fec
         self.channels = channels
     }
-
-    public init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(
-            name: try fields.decodeIfPresent(String.self, forKey: .name) ?? "",
-            source: try fields.decodeIfPresent(TrackSource.self, forKey: .source) ?? .microphone,
-            codec: try fields.decodeIfPresent(String.self, forKey: .codec) ?? "opus",
-            mode: try fields.decodeIfPresent(TrackMode.self, forKey: .mode) ?? .live,
-            frameMs: try fields.decodeIfPresent(Double.self, forKey: .frameMs) ?? 20,
-            dtx: try fields.decodeIfPresent(Bool.self, forKey: .dtx) ?? false,
-            fec: try fields.decodeIfPresent(Bool.self, forKey: .fec) ?? false,
-            channels: try fields.decodeIfPresent(Int.self, forKey: .channels) ?? 1)
-    }
 }
 
 public enum TrackSource: String, Sendable, Codable, CaseIterable {
@@ -73,7 +60,7 @@ public enum TrackMode: String, Sendable, Codable, CaseIterable {
 }
 
 /// `participant.update`: nil leaves a value unchanged; an attribute with an empty value is removed.
-public struct ParticipantUpdate: Sendable, Hashable, Codable {
+public struct ParticipantUpdate: Sendable, Hashable {
     public var name: String?
     public var metadata: String?
     public var attributes: [String: String]?
@@ -122,7 +109,7 @@ public struct DataMessage: Sendable, Hashable {
 }
 
 /// `text.send`: to all other participants, or to those listed.
-public struct TextMessage: Sendable, Hashable, Codable {
+public struct TextMessage: Sendable, Hashable {
     /// LiveKit's topic for chat.
     public static let chatTopic = "lk.chat"
 
@@ -135,18 +122,10 @@ public struct TextMessage: Sendable, Hashable, Codable {
         self.topic = topic
         self.to = to
     }
-
-    public init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(
-            text: try fields.decode(String.self, forKey: .text),
-            topic: try fields.decodeIfPresent(String.self, forKey: .topic) ?? TextMessage.chatTopic,
-            to: try fields.decodeIfPresent([Identity].self, forKey: .to))
-    }
 }
 
 /// `rpc.request`: calls a method on another participant.
-public struct ProcedureCall: Sendable, Hashable, Codable {
+public struct ProcedureCall: Sendable, Hashable {
     public var to: Identity
     public var method: String
     public var payload: String
@@ -159,32 +138,18 @@ public struct ProcedureCall: Sendable, Hashable, Codable {
         self.payload = payload
         self.timeoutMs = timeoutMs
     }
-
-    public init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(
-            to: try fields.decode(Identity.self, forKey: .to),
-            method: try fields.decode(String.self, forKey: .method),
-            payload: try fields.decodeIfPresent(String.self, forKey: .payload) ?? "",
-            timeoutMs: try fields.decodeIfPresent(Int.self, forKey: .timeoutMs) ?? 10_000)
-    }
 }
 
 /// `rpc.response`: the callee's result or error.
-public struct ProcedureAnswer: Sendable, Hashable, Codable {
+public struct ProcedureAnswer: Sendable, Hashable {
     public var requestId: String
     public var payload: String?
     public var error: ProcedureError?
+}
 
-    public init(requestId: String, payload: String) {
-        self.requestId = requestId
-        self.payload = payload
-    }
-
-    public init(requestId: String, error: ProcedureError) {
-        self.requestId = requestId
-        self.error = error
-    }
+extension ProcedureAnswer {
+    public init(requestId: String, payload: String) { self.init(requestId: requestId, payload: payload, error: nil) }
+    public init(requestId: String, error: ProcedureError) { self.init(requestId: requestId, payload: nil, error: error) }
 }
 
 /// What an assistant is doing; also stored as attribute `lk.agent.state`.

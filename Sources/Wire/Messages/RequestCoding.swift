@@ -6,129 +6,12 @@ public struct IncomingRequest: Sendable {
 
     /// Parses one text message. Never throws: a malformed message yields an error in `content`.
     public init(parsing text: [UInt8]) {
-        self = FrequentRequestReader.request(in: text) ?? IncomingRequest(parsingAny: text)
-    }
-
-    init(id: UInt64?, content: Result<Request, RequestError>) {
-        self.id = id
-        self.content = content
-    }
-
-    /// Like `init(parsing:)`, but always through `Codable`.
-    package init(parsingAny text: [UInt8]) {
-        do {
-            self = try ControlCoding.decode(IncomingRequest.self, from: text)
-        } catch {
-            self.id = nil
-            self.content = .failure(RequestEnvelope.malformed(error))
-        }
-    }
-}
-
-extension IncomingRequest: Decodable {
-    public init(from decoder: any Decoder) throws {
-        (id, content) = try RequestEnvelope.read(decoder, unknown: { "unknown request type \"\($0)\"; see PROTOCOL section 5" }) {
-            (type: RequestType, data) in
-            try Request(type, from: data)
-        }
-    }
-}
-
-/// The `type` of each request.
-enum RequestType: String, CaseIterable {
-    case publish = "track.publish"
-    case unpublish = "track.unpublish"
-    case mute = "track.mute"
-    case subscribe = "track.subscribe"
-    case updateParticipant = "participant.update"
-    case sendData = "data.send"
-    case sendText = "text.send"
-    case callProcedure = "rpc.request"
-    case answerProcedure = "rpc.response"
-    case segment = "transcript.segment"
-    case agentState = "agent.state"
-    case hold = "call.hold"
-    case playoutMark = "playout.mark"
-    case playoutClear = "playout.clear"
-    case playoutProgress = "playout.progress"
-    case sendDigits = "dtmf.send"
-    case ping
-    case refreshToken = "token.refresh"
-    case leave
-}
-
-/// Small bodies that have no type of their own.
-private struct RequestFields: Codable {
-    var track: TrackSID?
-    var muted: Bool?
-    var subscribed: Bool?
-    var topic: String?
-    var payload: String?
-    var payloadBase64: String?
-    var to: [Identity]?
-    var state: AgentState?
-    var held: Bool?
-    var digits: String?
-    var t: Int64?
-    var reason: String?
-}
-
-extension Request {
-    init(_ type: RequestType, from body: (any Decoder)?) throws {
-        func decoded<T: Decodable>(_: T.Type) throws -> T {
-            guard let body else { throw FieldError(name: "data") }
-            return try T(from: body)
-        }
-        func fields() throws -> RequestFields { try body.map(RequestFields.init(from:)) ?? RequestFields() }
-        switch type {
-        case .publish: self = .publish(try decoded(PublishTrack.self))
-        case .unpublish: self = .unpublish(try required(fields().track, "track"))
-        case .mute:
-            let fields = try fields()
-            self = .mute(try required(fields.track, "track"), muted: try required(fields.muted, "muted"))
-        case .subscribe:
-            let fields = try fields()
-            self = .subscribe(try required(fields.track, "track"), subscribed: try required(fields.subscribed, "subscribed"))
-        case .updateParticipant: self = .updateParticipant(try decoded(ParticipantUpdate.self))
-        case .sendData:
-            let fields = try fields()
-            self = .sendData(DataMessage(topic: fields.topic ?? "", payload: try DataPayload(fields), to: fields.to))
-        case .sendText: self = .sendText(try decoded(TextMessage.self))
-        case .callProcedure: self = .callProcedure(try decoded(ProcedureCall.self))
-        case .answerProcedure: self = .answerProcedure(try decoded(ProcedureAnswer.self))
-        case .segment: self = .segment(try decoded(TranscriptSegment.self))
-        case .agentState: self = .agentState(try required(fields().state, "state"))
-        case .hold: self = .hold(try required(fields().held, "held"))
-        case .playoutMark: self = .playoutMark(try decoded(PlayoutMark.self))
-        case .playoutClear:
-            let fields = try fields()
-            self = .playoutClear(try required(fields.track, "track"), reason: fields.reason)
-        case .playoutProgress: self = .playoutProgress(try decoded(PlayoutProgress.self))
-        case .sendDigits: self = .sendDigits(try required(fields().digits, "digits"))
-        case .ping: self = .ping(try fields().t ?? 0)
-        case .refreshToken: self = .refreshToken
-        case .leave: self = .leave(reason: try fields().reason)
-        }
-    }
-}
-
-extension DataPayload {
-    fileprivate init(_ fields: RequestFields) throws {
-        switch (fields.payload, fields.payloadBase64) {
-        case (let text?, nil): self = .text(text)
-        case (nil, let base64?):
-            guard Base64.standard.isWellFormed(base64) else {
-                throw FieldError(name: "payload_base64", problem: "is not base64 (RFC 4648 section 4, with padding)")
-            }
-            self = .base64(base64)
-        case (nil, nil): throw FieldError(name: "payload", problem: "or `payload_base64` is missing")
-        case (_?, _?): throw FieldError(name: "payload", problem: "and `payload_base64` exclude each other; send one of them")
-        }
+        (id, content) = Request.types.readRequest(text, kind: "request", reference: "requests.md")
     }
 }
 
 /// A request to be sent by a client.
-public struct OutgoingRequest: Encodable, Sendable {
+public struct OutgoingRequest: Sendable {
     public var id: UInt64?
     public var request: Request
 
@@ -137,45 +20,125 @@ public struct OutgoingRequest: Encodable, Sendable {
         self.request = request
     }
 
-    public var bytes: [UInt8] { ControlCoding.bytes(of: self) }
+    public var bytes: [UInt8] { JSONOutput.bytes(of: request, id: id) }
+}
 
-    private enum Key: String, CodingKey { case type, id, data }
+/// The fields of each request.
+extension Request: Message {
+    func coded(by fields: inout some FieldCoder) throws -> Request {
+        switch self {
+        case .publish(let track):
+            fields.begin("track.publish", "`canPublish`, with the source; not hidden")
+            return .publish(try fields.body(track))
+        case .unpublish(let track):
+            fields.begin("track.unpublish", "the publisher")
+            return .unpublish(try fields("track", track))
+        case .mute(let track, let muted):
+            fields.begin("track.mute", "the publisher; muting: also `roomAdmin`")
+            return .mute(try fields("track", track), muted: try fields("muted", muted))
+        case .subscribe(let track, let subscribed):
+            fields.begin("track.subscribe", "`canSubscribe`; unsubscribing: anyone")
+            return .subscribe(try fields("track", track), subscribed: try fields("subscribed", subscribed))
+        case .updateParticipant(let update):
+            fields.begin("participant.update", "`canUpdateOwnMetadata`")
+            return .updateParticipant(try fields.body(update))
+        case .sendData(let data):
+            fields.begin("data.send", "`canPublishData`")
+            return .sendData(
+                DataMessage(
+                    topic: try fields("topic", data.topic, default: ""), payload: try fields.payload(data.payload),
+                    to: try fields.optional("to", data.to)))
+        case .sendText(let text):
+            fields.begin("text.send", "`canPublishData`")
+            return .sendText(try fields.body(text))
+        case .callProcedure(let call):
+            fields.begin("rpc.request", "`canPublishData`")
+            return .callProcedure(try fields.body(call))
+        case .answerProcedure(let answer):
+            fields.begin("rpc.response", "the callee")
+            return .answerProcedure(try fields.body(answer))
+        case .segment(let segment):
+            fields.begin("transcript.segment", "`canPublishData`")
+            return .segment(try fields.body(segment))
+        case .agentState(let state):
+            fields.begin("agent.state", "kind `agent`")
+            return .agentState(try fields("state", state))
+        case .hold(let held):
+            fields.begin("call.hold", "anyone")
+            return .hold(try fields("held", held))
+        case .playoutMark(let mark):
+            fields.begin("playout.mark", "the publisher of an `ahead` track")
+            return .playoutMark(try fields.body(mark))
+        case .playoutClear(let track, let reason):
+            fields.begin("playout.clear", "the publisher and the subscribers of an `ahead` track")
+            return .playoutClear(try fields("track", track), reason: try fields.optional("reason", reason))
+        case .playoutProgress(let progress):
+            fields.begin("playout.progress", "a subscriber of an `ahead` track")
+            return .playoutProgress(try fields.body(progress))
+        case .sendDigits(let digits):
+            fields.begin("dtmf.send", "`canPublishData`")
+            return .sendDigits(try fields("digits", digits))
+        case .ping(let t):
+            fields.begin("ping", "anyone")
+            return .ping(try fields("t", t, default: 0))
+        case .refreshToken:
+            fields.begin("token.refresh", "anyone")
+            return .refreshToken
+        case .leave(let reason):
+            fields.begin("leave", "anyone")
+            return .leave(reason: try fields.optional("reason", reason))
+        }
+    }
 
-    public func encode(to encoder: any Encoder) throws {
-        var message = encoder.container(keyedBy: Key.self)
-        try message.encodeIfPresent(id, forKey: .id)
-        let (type, body) = request.typeAndBody
-        try message.encode(type.rawValue, forKey: .type)
-        try message.encode(body, forKey: .data)
+    /// All types, for the reference.
+    package static var descriptions: [MessageDescription] { types.descriptions }
+
+    static let types = MessageTypes<Request>([
+        .publish(.blank), .unpublish(.blank), .mute(.blank, muted: false), .subscribe(.blank, subscribed: false),
+        .updateParticipant(.blank), .sendData(DataMessage(topic: "", payload: .text(""))), .sendText(.blank), .callProcedure(.blank),
+        .answerProcedure(.blank), .segment(.blank), .agentState(.blank), .playoutMark(.blank), .playoutClear(.blank, reason: nil),
+        .playoutProgress(.blank), .hold(false), .sendDigits(""), .ping(0), .refreshToken, .leave(reason: nil),
+    ])
+}
+
+extension PublishTrack: Fields {
+    static func coded(_ track: PublishTrack?, by fields: inout some FieldCoder) throws -> PublishTrack {
+        try PublishTrack(
+            name: fields("name", track?.name, default: ""), source: fields("source", track?.source, default: .microphone),
+            codec: fields("codec", track?.codec, default: "opus"), mode: fields("mode", track?.mode, default: .live),
+            frameMs: fields("frame_ms", track?.frameMs, default: 20), dtx: fields("dtx", track?.dtx, default: false),
+            fec: fields("fec", track?.fec, default: false), channels: fields("channels", track?.channels, default: 1))
     }
 }
 
-extension Request {
-    fileprivate var typeAndBody: (RequestType, any Encodable) {
-        switch self {
-        case .publish(let track): (.publish, track)
-        case .unpublish(let track): (.unpublish, RequestFields(track: track))
-        case .mute(let track, let muted): (.mute, RequestFields(track: track, muted: muted))
-        case .subscribe(let track, let subscribed): (.subscribe, RequestFields(track: track, subscribed: subscribed))
-        case .updateParticipant(let update): (.updateParticipant, update)
-        case .sendData(let data):
-            switch data.payload {
-            case .text(let text): (.sendData, RequestFields(topic: data.topic, payload: text, to: data.to))
-            case .base64(let text): (.sendData, RequestFields(topic: data.topic, payloadBase64: text, to: data.to))
-            }
-        case .sendText(let text): (.sendText, text)
-        case .callProcedure(let call): (.callProcedure, call)
-        case .answerProcedure(let answer): (.answerProcedure, answer)
-        case .segment(let segment): (.segment, segment)
-        case .agentState(let state): (.agentState, RequestFields(state: state))
-        case .hold(let held): (.hold, RequestFields(held: held))
-        case .playoutMark(let mark): (.playoutMark, mark)
-        case .playoutClear(let track, let reason): (.playoutClear, RequestFields(track: track, reason: reason))
-        case .playoutProgress(let progress): (.playoutProgress, progress)
-        case .sendDigits(let digits): (.sendDigits, RequestFields(digits: digits))
-        case .ping(let t): (.ping, RequestFields(t: t))
-        case .refreshToken: (.refreshToken, RequestFields())
-        case .leave(let reason): (.leave, RequestFields(reason: reason))
-        }
+extension ParticipantUpdate: Fields {
+    static func coded(_ update: ParticipantUpdate?, by fields: inout some FieldCoder) throws -> ParticipantUpdate {
+        try ParticipantUpdate(
+            name: fields.optional("name", update?.name), metadata: fields.optional("metadata", update?.metadata),
+            attributes: fields.optional("attributes", update?.attributes))
+    }
+}
+
+extension TextMessage: Fields {
+    static func coded(_ message: TextMessage?, by fields: inout some FieldCoder) throws -> TextMessage {
+        try TextMessage(
+            text: fields("text", message?.text), topic: fields("topic", message?.topic, default: chatTopic),
+            to: fields.optional("to", message?.to))
+    }
+}
+
+extension ProcedureCall: Fields {
+    static func coded(_ call: ProcedureCall?, by fields: inout some FieldCoder) throws -> ProcedureCall {
+        try ProcedureCall(
+            to: fields("to", call?.to), method: fields("method", call?.method), payload: fields("payload", call?.payload, default: ""),
+            timeoutMs: fields("timeout_ms", call?.timeoutMs, default: 10_000))
+    }
+}
+
+extension ProcedureAnswer: Fields {
+    static func coded(_ answer: ProcedureAnswer?, by fields: inout some FieldCoder) throws -> ProcedureAnswer {
+        try ProcedureAnswer(
+            requestId: fields("request_id", answer?.requestId), payload: fields.optional("payload", answer?.payload),
+            error: fields.optional("error", answer?.error))
     }
 }

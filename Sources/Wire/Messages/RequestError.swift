@@ -1,5 +1,5 @@
 /// Why a request failed: `{"type":"error","re":id,"data":{"code","message","retryable"}}`.
-public struct RequestError: Error, Sendable, Hashable, Codable, CustomStringConvertible {
+public struct RequestError: Error, Sendable, Hashable, CustomStringConvertible {
     public var code: Code
     /// A sentence for people, with the remedy.
     public var message: String
@@ -18,11 +18,11 @@ public struct RequestError: Error, Sendable, Hashable, Codable, CustomStringConv
     public var description: String { "\(code): \(message)" }
 
     /// A string, or a number for LiveKit's RPC error codes.
-    public struct Code: Sendable, Hashable, Codable, CustomStringConvertible {
-        private enum Form: Hashable { case word(String), number(Int) }
-        private let form: Form
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        fileprivate enum Form: Hashable { case word(String), number(Int) }
+        fileprivate let form: Form
 
-        private init(_ word: String) { form = .word(word) }
+        fileprivate init(_ word: String) { form = .word(word) }
         public init(rpc number: Int) { form = .number(number) }
 
         /// The message is not JSON, or not an object with `type`.
@@ -40,6 +40,11 @@ public struct RequestError: Error, Sendable, Hashable, Codable, CustomStringConv
         public static let limitExceeded = Code("limit_exceeded")
         public static let unsupported = Code("unsupported")
 
+        /// All of them, without LiveKit's.
+        package static let words = [
+            malformed, unknownType, invalidArgument, notFound, conflict, idempotencyKeyReused, notAllowed, limitExceeded, unsupported,
+        ]
+
         /// LiveKit's code, if this is the error of a remote procedure call.
         public var rpc: Int? {
             if case .number(let number) = form { number } else { nil }
@@ -51,28 +56,33 @@ public struct RequestError: Error, Sendable, Hashable, Codable, CustomStringConv
             case .number(let number): String(number)
             }
         }
+    }
+}
 
-        public init(from decoder: any Decoder) throws {
-            let value = try decoder.singleValueContainer()
-            if let number = try? value.decode(Int.self) {
-                form = .number(number)
-            } else {
-                form = .word(try value.decode(String.self))
-            }
-        }
+extension RequestError.Code: FieldValue {
+    static func read(_ value: JSONValueReader) throws -> Self {
+        if let number = try? value.decode(Int.self) { Self(rpc: number) } else { Self(try value.decode(String.self)) }
+    }
 
-        public func encode(to encoder: any Encoder) throws {
-            var value = encoder.singleValueContainer()
-            switch form {
-            case .word(let word): try value.encode(word)
-            case .number(let number): try value.encode(number)
-            }
+    func write(to json: inout JSONOutput) {
+        switch form {
+        case .word(let word): json.write(word)
+        case .number(let number): json.write(number)
         }
+    }
+
+    static var blank: Self { .malformed }
+}
+
+extension RequestError: Fields {
+    static func coded(_ error: RequestError?, by fields: inout some FieldCoder) throws -> RequestError {
+        try RequestError(
+            fields("code", error?.code), fields("message", error?.message), retryable: fields("retryable", error?.retryable))
     }
 }
 
 /// The error of a remote procedure call, with LiveKit's codes (1400 to 1505 are predefined, 1001 to 1999 reserved).
-public struct ProcedureError: Error, Sendable, Hashable, Codable {
+public struct ProcedureError: Error, Sendable, Hashable {
     public var code: Int
     public var message: String
 
@@ -88,4 +98,10 @@ public struct ProcedureError: Error, Sendable, Hashable, Codable {
     public static let responseTimeout = ProcedureError(code: 1502, message: "the callee did not answer in time")
     public static let recipientDisconnected = ProcedureError(code: 1503, message: "the callee left before it answered")
     public static let responseTooLarge = ProcedureError(code: 1504, message: "the callee's answer is over 15,360 bytes")
+}
+
+extension ProcedureError: Fields {
+    static func coded(_ error: ProcedureError?, by fields: inout some FieldCoder) throws -> ProcedureError {
+        try ProcedureError(code: fields("code", error?.code), message: fields("message", error?.message))
+    }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Audio
 import Foundation
-import Logging
 import PatchbayAgents
 import PatchbayClient
 import Synchronization
@@ -18,7 +17,7 @@ struct AgentConsoleCommand: AsyncParsableCommand {
             EXAMPLES
               patchbay agent console
               patchbay agent console --say "What time is it?"
-              patchbay agent console --play hello.wav --record answer.ogg
+              patchbay agent console --play hello.wav --record answer.ogg --json
             """)
 
     @Option(help: "A WAV file that the user speaks.")
@@ -27,33 +26,28 @@ struct AgentConsoleCommand: AsyncParsableCommand {
     var say: String?
     @Option(help: "Record the assistant to this Ogg Opus file.")
     var record: String?
+    @Flag(help: "Print what is said, and the assistant's delays, as lines of JSON.")
+    var json = false
 
     /// How long the assistant may take to begin an answer.
     private static let patience = Duration.seconds(20)
 
     func run() async throws {
-        LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = .error
-            return handler
-        }
-        let sound = try play.map { path in
-            guard let file = FileManager.default.contents(atPath: path) else { throw UsageError("--play \(path): the file cannot be read") }
-            do { return try WAVFile.read(Array(file), mono: true) } catch { throw UsageError("--play \(path): \(error)") }
-        }
+        LogSettings.startWithErrorsOnly()
+        let sound = try play.map(PCMBuffer.init(wavFile:))
         let definition = AssistantDefinition(id: "default", name: "the Patchbay assistant")
         let engines = try await EmbeddedEngines.load().engines(for: definition)
         let state = Mutex((current: AgentState.initializing, answers: 0))
         let conversation = LocalConversation(definition, engines: engines) { event in
             switch event {
             case .transcript(let segment):
-                if segment.final, segment.spoken == nil { Console.say("\(segment.role.rawValue): \(segment.text)") }
+                if segment.final, segment.spoken == nil { say(segment) }
             case .state(let new):
                 state.withLock { state in
                     if state.current == .speaking, new != .speaking { state.answers += 1 }
                     state.current = new
                 }
-            case .message(.turnMetrics(let metrics)): Console.say("  (\(metrics.firstAudioMs ?? 0) ms to the first audio)")
+            case .message(.turnMetrics(let metrics)): say(metrics)
             case .message: break
             }
         }
@@ -69,8 +63,21 @@ struct AgentConsoleCommand: AsyncParsableCommand {
         }
         await conversation.end()
         await running
-        if let record { try write(conversation.spoken, to: record) }
+        if let record { try OggOpusWriter.write(conversation.spoken, OpusHead(channels: 1), to: record) }
         guard state.withLock({ $0.answers > 0 }) else { throw ExitCode.failure }
+    }
+
+    private func say(_ segment: TranscriptSegment) {
+        struct Spoken: Encodable {
+            var role: String
+            var text: String
+        }
+        let (role, text) = (segment.role.rawValue, segment.text)
+        Console.say(json ? EventJSON.line("transcript", Spoken(role: role, text: text)) : "\(role): \(text)")
+    }
+
+    private func say(_ metrics: TurnMetrics) {
+        Console.say(json ? EventJSON.line("turn.metrics", metrics) : "  (\(metrics.firstAudioMs ?? 0) ms to the first audio)")
     }
 
     /// Lines of standard input. Read on a thread of its own, because reading blocks.
@@ -81,13 +88,5 @@ struct AgentConsoleCommand: AsyncParsableCommand {
             sink.finish()
         }
         return lines
-    }
-
-    private func write(_ frames: [SpokenFrame], to path: String) throws {
-        var writer = try OggOpusWriter(OpusHead(channels: 1))
-        var file = try writer.start()
-        for frame in frames { file += try writer.append(frame.packet) }
-        file += try writer.finish()
-        try Data(file).write(to: URL(filePath: path))
     }
 }

@@ -1,14 +1,12 @@
 import Audio
 import Foundation
 import PatchbayClient
+import Synchronization
 import Wire
 
 /// The demonstration call: a user sends one utterance to an echo assistant, which returns it.
 struct DemoCall: Sendable {
-    /// The call did not complete in time.
-    struct NoEcho: Error, CustomStringConvertible {
-        var description: String { "the assistant did not return the audio in time" }
-    }
+    private static let noEcho = CommandFailure("the assistant did not return the audio in time")
 
     let gateway: DemoGateway
     let sound: PCMBuffer
@@ -59,7 +57,7 @@ struct DemoCall: Sendable {
 
     /// Receives the assistant's audio until it ends, and records it.
     private func listen(to assistant: Identity, in room: RoomConnection, _ stopwatch: FrameStopwatch) async throws -> [ReceivedFrame] {
-        guard let track = room.snapshot.tracks.first(where: { $0.participant == assistant }) else { throw NoEcho() }
+        guard let track = room.snapshot.tracks.first(where: { $0.participant == assistant }) else { throw Self.noEcho }
         let file = try OggRecording(path: path, channels: track.channels)
         let frames = room.frames(of: track.sid)
         return try await withThrowingTaskGroup(of: [ReceivedFrame]?.self) { group in
@@ -77,7 +75,7 @@ struct DemoCall: Sendable {
                 return nil
             }
             defer { group.cancelAll() }
-            guard let heard = try await group.next() ?? nil else { throw NoEcho() }
+            guard let heard = try await group.next() ?? nil else { throw Self.noEcho }
             for frame in heard { try file.append(frame) }
             try file.finish()
             return heard
@@ -88,5 +86,47 @@ struct DemoCall: Sendable {
     private func relayed(expecting count: Int) async -> UInt64 {
         for _ in 0..<30 where gateway.framesRelayed < UInt64(count) { try? await Task.sleep(for: .milliseconds(50)) }
         return gateway.framesRelayed
+    }
+}
+
+/// Measures the latency added by the gateway: from sending a frame to reading it from the subscriber's socket, on one clock.
+///
+/// Assumes that the n-th frame sent is the n-th received, so the result is meaningless if frames are lost.
+final class FrameStopwatch: Sendable {
+    enum Way: Int, CaseIterable {
+        case toAssistant, toUser
+    }
+
+    private struct Moments {
+        var left: [Instant] = []
+        var arrived: [Instant] = []
+    }
+
+    private let moments = Mutex([Moments](repeating: Moments(), count: Way.allCases.count))
+
+    func left(at moment: Instant, on way: Way) {
+        moments.withLock { $0[way.rawValue].left.append(moment) }
+    }
+
+    func arrived(at moment: Instant, on way: Way) {
+        moments.withLock { $0[way.rawValue].arrived.append(moment) }
+    }
+
+    func framesArrived(on way: Way) -> Int {
+        moments.withLock { $0[way.rawValue].arrived.count }
+    }
+
+    /// The delays in one direction, shortest first.
+    func delays(on way: Way) -> [Duration] {
+        moments.withLock { moments in zip(moments[way.rawValue].left, moments[way.rawValue].arrived).map { $1 - $0 } }.sorted()
+    }
+}
+
+extension [Duration] {
+    /// The nearest-rank percentile of sorted durations, in milliseconds; 0 if there are none.
+    func percentile(_ percent: Int) -> Double {
+        guard !isEmpty else { return 0 }
+        let rank = Swift.max(1, (count * percent + 99) / 100)
+        return Double(self[rank - 1].inNanoseconds) / 1e6
     }
 }

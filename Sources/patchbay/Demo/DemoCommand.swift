@@ -1,16 +1,19 @@
 import ArgumentParser
 import Audio
+import Backend
 import Foundation
-import Logging
 import PatchbayAgents
+import PatchbayClient
+import UnixSignals
+import Wire
 
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
         abstract: "Run a conversation between a recorded user and an assistant through a gateway.",
         discussion: """
-            Starts a gateway on a free loopback port with the development certificate. An assistant and a user join over TLS.
-            The user speaks three recordings; the assistant listens, answers in a synthesized voice, and both sides are saved as a stereo
+            Starts a gateway on a free loopback port, with the development certificate and a data folder of its own. An assistant and a user
+            join over TLS. The user speaks three recordings; the assistant listens, answers in a synthesized voice, and both sides are saved as a stereo
             file. Needs the speech models; without them the relay is demonstrated instead.
 
             In a terminal the gateway then stays up, and the last lines say at which address the playground, a web page, calls the assistant.
@@ -39,11 +42,7 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = .error
-            return handler
-        }
+        LogSettings.startWithErrorsOnly()
         if !relay, let problem = ModelsFolder.standard.problem {
             Console.say("The assistant cannot speak: \(problem)\nThis is the relay instead:")
             return try await demonstrateRelay()
@@ -57,7 +56,7 @@ struct DemoCommand: AsyncParsableCommand {
         let sounds = try DemoRecordings.conversation.map(recordings.sound)
         Console.say("Loading the speech models.")
         let engines = try await EmbeddedEngines.load()
-        try await DemoGateway.run { gateway in
+        try await DemoGateway.run(assistants: [ConversationDemo.assistant]) { gateway in
             Console.say("Gateway running at \(gateway.url).")
             let report = try await ConversationDemo(gateway: gateway, engines: engines, sounds: sounds, path: path).run()
             Console.say(report.text)
@@ -71,7 +70,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     private func demonstrateRelay() async throws {
         let path = try outputPath("out/demo-heard.ogg")
-        let sound = try recording.map(DemoRecordings.sound(at:)) ?? DemoRecordings().sound(DemoRecordings.relay)
+        let sound = try recording.map(PCMBuffer.init(wavFile:)) ?? DemoRecordings().sound(DemoRecordings.relay)
         let report = try await DemoGateway.run { gateway in
             Console.say("Gateway running at \(gateway.url).")
             return try await DemoCall(gateway: gateway, sound: sound, path: path).run()
@@ -89,5 +88,44 @@ struct DemoCommand: AsyncParsableCommand {
             throw UsageError("cannot create the directory \(directory.path); pass a file in another one with --out")
         }
         return path
+    }
+}
+
+/// The end of the demonstration: the gateway stays up with an assistant, to be called from the playground.
+struct PageDemo: Sendable {
+    let gateway: DemoGateway
+    let engines: EmbeddedEngines
+
+    /// Serves until SIGINT or SIGTERM, which end running conversations, too.
+    ///
+    /// - Throws: if the assistant cannot register.
+    func run() async throws {
+        let worker = gateway.worker(of: AssistantDefinition.builtIn.id, speakingWith: engines)
+        // Each task tells whether its end is the demonstration's.
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await worker.run()
+                return true
+            }
+            group.addTask {
+                for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { break }
+                return true
+            }
+            group.addTask {
+                if await worker.registered() { Console.say(invitation) }
+                return false
+            }
+            for try await isOver in group where isOver { group.cancelAll() }
+        }
+    }
+
+    private var invitation: String {
+        """
+        Talk to the assistant yourself, with a headset or speakers and a microphone:
+
+          \(gateway.pageURL)
+
+        The browser asks about the development certificate: accept it. Ctrl-C ends the gateway.
+        """
     }
 }

@@ -27,13 +27,17 @@ struct DemoRecordings {
         directory = found.path
     }
 
-    func sound(_ name: String) throws -> PCMBuffer { try Self.sound(at: directory + "/" + name) }
+    func sound(_ name: String) throws -> PCMBuffer { try PCMBuffer(wavFile: directory + "/" + name) }
+}
 
+extension PCMBuffer {
+    /// The sound of a WAV file, in mono.
+    ///
     /// - Throws: `UsageError`.
-    static func sound(at path: String) throws -> PCMBuffer {
+    init(wavFile path: String) throws {
         guard let file = FileManager.default.contents(atPath: path) else {
             throw UsageError("cannot read \(path); check the path and its permissions")
         }
-        do { return try WAVFile.read(Array(file), mono: true) } catch { throw UsageError("\(path): \(error)") }
+        do { self = try WAVFile.read(Array(file), mono: true) } catch { throw UsageError("\(path): \(error)") }
     }
 }

@@ -5,57 +5,40 @@ import Wire
 
 /// The result of the demonstration call.
 struct DemoReport: Sendable {
-    private let joinTime: Duration
-    private let sent: Int
-    private let receivedByAssistant: Int
-    private let returnedToUser: Int
-    private let unsent: UInt64
-    private let relayed: UInt64
-    private let delays: [(way: String, delays: [Duration])]
-    private let packetsAreEqual: Bool
-    private let samples: Int
-    private let soundIsEqual: Bool
-    private let path: String
+    let joinTime: Duration
+    let sent: [SpokenFrame]
+    /// What the assistant returned to the user.
+    let heard: [ReceivedFrame]
+    let stopwatch: FrameStopwatch
+    let unsent: UInt64
+    let relayed: UInt64
+    let path: String
 
-    init(
-        joinTime: Duration, sent: [SpokenFrame], heard: [ReceivedFrame], stopwatch: FrameStopwatch, unsent: UInt64, relayed: UInt64,
-        path: String
-    ) {
-        self.joinTime = joinTime
-        self.sent = sent.count
-        self.unsent = unsent
-        self.relayed = relayed
-        self.path = path
-        receivedByAssistant = stopwatch.framesArrived(on: .toAssistant)
-        returnedToUser = heard.count
-        delays = [
-            ("user to assistant", stopwatch.delays(on: .toAssistant)), ("assistant to user", stopwatch.delays(on: .toUser)),
-        ]
-        packetsAreEqual = sent.map(\.packet) == heard.map(\.packet)
+    private var receivedByAssistant: Int { stopwatch.framesArrived(on: .toAssistant) }
+    private var lost: Int { 2 * sent.count - receivedByAssistant - heard.count }
+    private var packetsAreEqual: Bool { sent.map(\.packet) == heard.map(\.packet) }
+    private var soundIsEqual: Bool {
         let spoken = Self.decode(sent.map(\.packet))
-        samples = spoken.count
-        soundIsEqual = !spoken.isEmpty && spoken == Self.decode(heard.map(\.packet))
+        return !spoken.isEmpty && spoken == Self.decode(heard.map(\.packet))
     }
 
-    private var lost: Int { 2 * sent - receivedByAssistant - returnedToUser }
-
     /// All packets returned bit for bit.
-    var isPerfect: Bool { packetsAreEqual && soundIsEqual && lost == 0 && unsent == 0 && sent > 0 }
+    var isPerfect: Bool { packetsAreEqual && soundIsEqual && lost == 0 && unsent == 0 && !sent.isEmpty }
 
     var text: String {
         var lines = [
             "", "  join time      \(Self.milliseconds(joinTime)) (TLS, token, hello)",
-            "  frames         \(sent) sent, \(receivedByAssistant) received by the assistant, \(returnedToUser) returned to the user",
+            "  frames         \(sent.count) sent, \(receivedByAssistant) received by the assistant, \(heard.count) returned to the user",
             "  relayed        \(relayed) by the gateway, \(lost) lost",
         ]
-        for (way, delays) in delays {
+        for (way, name) in [(FrameStopwatch.Way.toAssistant, "user to assistant"), (.toUser, "assistant to user")] {
+            let delays = stopwatch.delays(on: way)
             lines.append(
-                String(
-                    format: "  added latency  p50 %.2f ms, p99 %.2f ms (%@)", delays.percentile(50), delays.percentile(99), way))
+                String(format: "  added latency  p50 %.2f ms, p99 %.2f ms (%@)", delays.percentile(50), delays.percentile(99), name))
         }
         lines += [
             "  packets        \(packetsAreEqual ? "returned packets are identical to those sent" : "returned packets DIFFER from those sent")",
-            "  audio          \(soundIsEqual ? "all \(samples) decoded samples are equal" : "the decoded audio DIFFERS")",
+            "  audio          \(soundIsEqual ? "all \(Self.decode(sent.map(\.packet)).count) decoded samples are equal" : "the decoded audio DIFFERS")",
             "  saved as       \(path)", "",
         ]
         return lines.joined(separator: "\n")

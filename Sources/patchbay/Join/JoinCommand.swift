@@ -53,7 +53,7 @@ struct JoinCommand: AsyncParsableCommand {
     var events = false
     @Flag(help: "Print only the summary, as JSON (and events, with --events).")
     var json = false
-    @Option(help: "Leave after this many seconds.")
+    @Option(parsing: .unconditional, help: "Leave after this many seconds.")
     var duration: Double?
     @Flag(name: .customLong("exit-after-play"), help: "Leave when --play has been sent.")
     var exitAfterPlay = false
@@ -73,6 +73,10 @@ struct JoinCommand: AsyncParsableCommand {
         let visit = Visit(
             room: room, playback: playback, recorder: recorder, listener: listen ? TrackListener(view: view) : nil, echoes: echo,
             leavesAfterPlay: exitAfterPlay, duration: duration.map { .seconds($0) }, view: view)
+        if duration == nil, !exitAfterPlay {
+            Console.complain(
+                "staying until the room ends or SIGINT (Ctrl-C) arrives; --duration SECONDS or --exit-after-play leave earlier")
+        }
         let summary = try await visit.run()
         Console.say(json || events ? summary.json : summary.text)
         if summary.endedBadly { throw ExitCode.failure }
@@ -86,14 +90,6 @@ struct JoinCommand: AsyncParsableCommand {
             return token
         }
         guard let room, let identity else { throw UsageError("pass --token, or --room and --identity") }
-        let now = Int64(Date().timeIntervalSince1970)
-        let claims = AccessToken(
-            identity: identity, notBefore: now - 5, expires: now + 21_600, name: name ?? "", kind: echo ? .agent : .standard,
-            video: .joining(room))
-        do {
-            return try TokenMinter.mint(claims, with: key.signer())
-        } catch let error as MintError {
-            throw UsageError("\(error)")
-        }
+        return try key.signer().token(identity, seconds: 21_600, name: name ?? "", kind: echo ? .agent : .standard, video: .joining(room))
     }
 }

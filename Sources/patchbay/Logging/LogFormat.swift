@@ -20,6 +20,14 @@ enum LogFormat: String, CaseIterable {
     /// `{"time":"2026-11-21T14:00:00.000Z","level":"info","logger":"patchbay.rooms","message":"participant joined","identity":"ann",…}`
     case json
 
+    /// Whether a command line asks for JSON. It may be wrong otherwise, so it is not parsed.
+    static func isJSON(_ arguments: [String], _ environment: [String: String]) -> Bool {
+        guard ["serve", "agent"].contains(arguments.first) else { return false }
+        let words = arguments.flatMap { $0.hasPrefix("--log-format=") ? $0.split(separator: "=", maxSplits: 1).map(String.init) : [$0] }
+        guard let index = words.lastIndex(of: "--log-format") else { return environment["PATCHBAY_LOG_FORMAT"] == "json" }
+        return words.dropFirst(index + 1).first == "json"
+    }
+
     /// Longer values are cut, in bytes.
     static let valueBytesMax = 1_024
 

@@ -1,6 +1,8 @@
+import Backend
 import Dispatch
 import Foundation
 import Glibc
+import HTTPServer
 import Logging
 import Store
 import Synchronization
@@ -142,5 +144,32 @@ struct QueuedLogHandler: LogHandler {
             LogRecord(
                 time: WallTime(milliseconds: WallClock.milliseconds), level: event.level, logger: label,
                 message: event.message.description, metadata: all))
+    }
+}
+
+/// Level and format of the log.
+struct LogSettings {
+    var level: Logger.Level
+    var format: LogFormat
+
+    /// For commands that print results: errors as text. Call once.
+    static func startWithErrorsOnly() {
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = .error
+            return handler
+        }
+    }
+
+    /// Sends all logging of the process to standard error. Call once.
+    ///
+    /// - Parameter noteDropped: called with each number of dropped lines.
+    func start(noteDropped: @escaping @Sendable (Int) -> Void) -> LogWriter {
+        let writer = LogWriter(as: format, noteDropped: noteDropped)
+        let request = Logger.MetadataProvider { RequestContext.current?.logFields ?? [:] }
+        LoggingSystem.bootstrap(
+            { label, provider in QueuedLogHandler(label: label, level: level, writer: writer, provider: provider) },
+            metadataProvider: request)
+        return writer
     }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Audio
 import Foundation
-import Logging
 import PatchbayAgents
 import PatchbayClient
 import Wire
@@ -19,6 +18,11 @@ struct AgentMeasureCommand: AsyncParsableCommand {
               barge-in      the time from a user's first sound to the assistant's last
               false-starts  how often noises interrupt the assistant
               calls         how many calls at once are answered within 1.2 s
+              openings      whether fresh agents speak their greetings to the end
+              turnover      whether calls that follow one another find an assistant
+
+            For `openings`, each call has an agent that has just started, in all voices and with many names. For `turnover`, there are four
+            calls at a time, of 8 s, and one agent of the default capacity.
 
             EXAMPLES
               patchbay agent measure words --recordings speech
@@ -26,16 +30,23 @@ struct AgentMeasureCommand: AsyncParsableCommand {
             """)
 
     enum Task: String, ExpressibleByArgument, CaseIterable {
-        case words, greeting, calls
+        case words, greeting, calls, openings, turnover
         case bargeIn = "barge-in"
         case falseStarts = "false-starts"
+
+        var speaksRecordings: Bool {
+            switch self {
+            case .words, .bargeIn, .calls, .turnover: true
+            case .greeting, .falseStarts, .openings: false
+            }
+        }
     }
 
-    @Argument(help: "words, greeting, barge-in, false-starts or calls.")
+    @Argument(help: "words, greeting, barge-in, false-starts, calls, openings or turnover.")
     var task: Task
     @Option(help: "A folder of WAV files with transcripts.")
     var recordings = "demo"
-    @Option(help: "Greetings, interruptions or noises, 1 to 1000.")
+    @Option(help: "Greetings, interruptions, noises, openings or calls of `turnover`, 1 to 1000.")
     var tries = 20
     @Flag(help: "Print the result as JSON.")
     var json = false
@@ -45,14 +56,10 @@ struct AgentMeasureCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = .error
-            return handler
-        }
-        let spoken = try SpokenRecording.all(in: recordings)
+        LogSettings.startWithErrorsOnly()
+        let spoken = task.speaksRecordings ? try SpokenRecording.all(in: recordings) : []
         let engines = try await EmbeddedEngines.load()
-        let report = try await DemoGateway.run { gateway in
+        let report = try await DemoGateway.run(assistants: AgentMeasurement.openers) { gateway in
             let measurement = AgentMeasurement(gateway: gateway, engines: engines) { line in
                 if !json { Console.say(line) }
             }
@@ -62,6 +69,8 @@ struct AgentMeasureCommand: AsyncParsableCommand {
             case .bargeIn: try await measurement.bargeIn(with: spoken, tries: tries)
             case .falseStarts: try await measurement.falseStarts(tries: tries)
             case .calls: try await measurement.calls(with: spoken)
+            case .openings: try await measurement.openings(tries: tries)
+            case .turnover: try await measurement.turnover(with: spoken, calls: tries)
             }
         }
         if json { try Console.say(json: report) } else { Console.say(report.text) }
@@ -80,14 +89,8 @@ struct SpokenRecording: Sendable {
         let recordings = try names.compactMap { name -> SpokenRecording? in
             let path = folder + "/" + name
             let stem = String(path.dropLast(4))
-            guard let text = try? String(contentsOfFile: stem + ".txt", encoding: .utf8),
-                let file = FileManager.default.contents(atPath: path)
-            else { return nil }
-            do {
-                return SpokenRecording(name: name, sound: try WAVFile.read(Array(file), mono: true), text: text)
-            } catch {
-                throw UsageError("\(path): \(error)")
-            }
+            guard let text = try? String(contentsOfFile: stem + ".txt", encoding: .utf8) else { return nil }
+            return SpokenRecording(name: name, sound: try PCMBuffer(wavFile: path), text: text)
         }
         guard !recordings.isEmpty else {
             throw UsageError("--recordings \(folder): no WAV file there has a transcript (NAME.wav, NAME.txt)")

@@ -24,6 +24,12 @@ struct AgentReport: Sendable, Codable {
     var falseStarts: [Bool] = []
     /// From the user's join to the first audio.
     var greetingMs: [Int] = []
+    /// Calls whose greeting was spoken to its end, and those in which the assistant apologized.
+    var greeted = 0
+    var apologies = 0
+    /// From the user's join to the assistant's, in calls that follow one another, and how many users were understood.
+    var assistantMs: [Int] = []
+    var understood = 0
     var calls: [Calls] = []
 
     /// Several calls at once.
@@ -67,6 +73,10 @@ struct AgentReport: Sendable, Codable {
                 "  transcript        within one word of what was heard in \(heardWordsOff.count { $0 <= 1 }) of \(heardWordsOff.count)")
         }
         if !falseStarts.isEmpty { lines.append("  false starts      \(falseStarts.count { $0 }) of \(falseStarts.count) interrupted") }
+        if greeted + apologies > 0 { lines.append("  openings          \(greeted) greetings spoken to the end, \(apologies) apologies") }
+        if !assistantMs.isEmpty {
+            lines.append("  assistant joined  \(Self.spread(assistantMs)), in \(assistantMs.count) calls; \(understood) users understood")
+        }
         if !greetingMs.isEmpty { lines.append("  greeting          \(Self.spread(greetingMs))") }
         lines += calls.map { "  " + $0.text }
         return (lines + [""]).joined(separator: "\n")

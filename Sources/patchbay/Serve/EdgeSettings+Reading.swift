@@ -11,32 +11,28 @@ extension EdgeSettings {
     /// - Throws: `UsageError`, also for settings without effect.
     init(_ reader: SettingsReader, origins: [String], shardCount: Int?, isDevelopment: Bool) throws {
         self.init()
-        shardPorts = try Self.shardPorts(try reader.text("shard_ports"), shardCount: shardCount, isDevelopment: isDevelopment)
+        shardPorts = try Self.shardPorts(try reader.text(ifSet: "shard_ports"), shardCount: shardCount, isDevelopment: isDevelopment)
         plain = try Self.place("plain", reader, isDevelopment: isDevelopment)
         operations = try Self.place("metrics", reader, isDevelopment: isDevelopment)
-        publishesOperations = try reader.flag("public_metrics") ?? (operations == nil)
+        publishesOperations = try reader.flag(ifSet: "public_metrics") ?? (operations == nil)
         proxies = try Self.proxies(reader, plain)
         for origin in origins {
             if let fault = Self.fault(ofOrigin: origin) { throw UsageError("allowed_origins: \(fault)") }
         }
         allowedOrigins = origins
         admitsAnyOrigin = isDevelopment && origins.isEmpty
-        servesPages = try reader.flag("pages") ?? true
+        servesPages = try reader.flag("pages")
     }
 
     // MARK: Ports
 
     /// `NAME_port` and `NAME_host`.
     private static func place(_ name: String, _ reader: SettingsReader, isDevelopment: Bool) throws -> Place? {
-        let host = try reader.text("\(name)_host")
-        guard let port = try reader.number("\(name)_port", in: 0...65_535) else {
-            if host != nil { throw UsageError("\(name)_host: has no effect without a port; set `\(name)_port`, or remove it") }
-            return nil
-        }
+        guard let port = try reader.number(ifSet: "\(name)_port") else { return nil }
         guard port > 0 || isDevelopment else {
             throw UsageError("\(name)_port: 0, any free port, is for --dev only, because clients could not know it; choose a port")
         }
-        let place = Place(host: host ?? "127.0.0.1", port: port)
+        let place = Place(host: try reader.text("\(name)_host"), port: port)
         guard Listener.isAddress(place.host) else {
             throw UsageError("\(name)_host: \"\(place.host)\" is not a numeric address; use 127.0.0.1, or 0.0.0.0 for all interfaces")
         }
@@ -96,13 +92,9 @@ extension EdgeSettings {
     // MARK: Proxies and origins
 
     private static func proxies(_ reader: SettingsReader, _ plain: Place?) throws -> ProxyTrust {
-        let listed = try reader.texts("trusted_proxies")
-        let usesHeader = try reader.flag("proxy_protocol") ?? false
-        guard let plain else {
-            let idle = listed != nil ? "trusted_proxies" : usesHeader ? "proxy_protocol" : nil
-            if let idle { throw UsageError("\(idle): has no effect without a port for proxies; set `plain_port`, or remove it") }
-            return ProxyTrust(networks: loopback)
-        }
+        let listed = try reader.texts(ifSet: "trusted_proxies")
+        let usesHeader = try reader.flag("proxy_protocol")
+        guard let plain else { return ProxyTrust(networks: loopback) }
         guard let listed else {
             guard plain.isLoopback else {
                 throw UsageError(

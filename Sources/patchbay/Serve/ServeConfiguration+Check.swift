@@ -3,72 +3,86 @@ import Gateway
 import Identity
 import Sockets
 import Store
+import TLSRecords
 import Wire
 
+/// A result of `serve --check`.
+struct CheckResult: Encodable {
+    enum Status: String, Encodable {
+        case ok, warning, error
+    }
+
+    var status = Status.ok
+    /// The item checked, such as "certificate". Nil for warnings and errors, which name it in `text`.
+    var subject: String?
+    var text: String
+}
+
+extension CheckResult: CustomStringConvertible {
+    var description: String { "\(subject ?? status.rawValue): \(text)" }
+}
+
 extension ServeConfiguration {
-    /// `serve --check`: tests everything that could prevent the gateway from starting or from serving clients. Prints a line per check, and a
-    /// warning per questionable setting. Creates and changes nothing.
+    /// `serve --check`: tests everything that could prevent the gateway from starting or from serving clients. Creates and changes nothing.
     ///
-    /// - Returns: false if a check failed.
-    func check() -> Bool {
-        Console.say("configuration: ok")
-        for warning in warnings { Console.say("warning: \(warning)") }
-        var isSound = perform(checkCertificate)
-        Console.say("keys: \(keys.issuers.joined(separator: ", ")): ok")
-        if !assistants.isEmpty { Console.say("assistants: \(assistants.map(\.id).joined(separator: ", ")): ok") }
-        if let store {
-            isSound = perform { Console.say("store: \(store.directory): \(try store.check())") } && isSound
-        } else {
-            Console.say("store: none")
+    /// - Parameter report: called with a result per check, and with a warning per questionable setting.
+    /// - Returns: the exit code, that of `serve` if it would not start.
+    func check(_ report: (CheckResult) -> Void) -> Int32 {
+        func ok(_ subject: String, _ text: String) { report(CheckResult(subject: subject, text: text)) }
+        func warn(_ text: String) { report(CheckResult(status: .warning, text: text)) }
+        var exitCode: Int32 = 0
+        func attempt(_ check: () throws -> Void) {
+            do { try check() } catch {
+                report(CheckResult(status: .error, text: "\(error)"))
+                exitCode = max(exitCode, Main.status(of: error))
+            }
         }
-        isSound = perform(checkPorts) && isSound
-        let fastPath = settings.recordLayer?.state ?? .notLinked
-        Console.say("TLS fast path: \(fastPath.isActive ? "on" : "off") (\(fastPath.reason))")
-        Console.say("open files: at most \(DescriptorLimit.raise())")
-        return isSound
+        ok("configuration", "ok")
+        warnings.forEach(warn)
+        attempt {
+            let (certificate, problems) = try checkedCertificate()
+            let names = certificate.names.isEmpty ? "no name" : certificate.names.joined(separator: ", ")
+            let files = "\(settings.tls.certificatePath) with \(settings.tls.privateKeyPath)"
+            ok("certificate", "\(files): ok, for \(names), until \(WallTime(milliseconds: certificate.expires * 1_000))")
+            for problem in problems { warn("\(settings.tls.certificatePath): \(problem.text)") }
+        }
+        ok("keys", "\(keys.issuers.joined(separator: ", ")): ok")
+        if !assistants.isEmpty { ok("assistants", "\(assistants.map(\.id).joined(separator: ", ")): ok") }
+        if let store { attempt { ok("store", "\(store.directory): \(try store.check())") } } else { ok("store", "none") }
+        attempt {
+            try bindPorts()
+            ok("ports", "\(listed(["port", "shard_ports"])) on \(settings.host): ok")
+            if let plain = settings.edge.plain { ok("plain port for proxies", "\(listed(["plain_port"])) on \(plain.host): ok") }
+            if let place = settings.edge.operations { ok("metrics port", "\(listed(["metrics_port"])) on \(place.host): ok") }
+        }
+        ok("TLS fast path", "\(settings.fastPath.isActive ? "on" : "off") (\(settings.fastPath.reason))")
+        ok("open files", "at most \(DescriptorLimit.raise())")
+        return exitCode
     }
 
-    /// Prints the error of a check.
-    private func perform(_ check: () throws -> Void) -> Bool {
-        do {
-            try check()
-            return true
-        } catch {
-            Console.say("error: \(error)")
-            return false
-        }
-    }
-
-    private func checkCertificate() throws {
+    private func checkedCertificate() throws -> (ServerCertificate, [CertificateCheck.Problem]) {
         let certificate = try settings.tls.check()
         let problems = CertificateCheck.problems(certificate, publicURL: publicURL, now: WallClock.seconds)
-        if let fatal = problems.first(where: \.isFatal) { throw UsageError("\(settings.tls.certificatePath): \(fatal.text)") }
-        let names = certificate.names.isEmpty ? "no name" : certificate.names.joined(separator: ", ")
-        Console.say(
-            """
-            certificate: \(settings.tls.certificatePath) with \(settings.tls.privateKeyPath): ok, for \(names), until \
-            \(WallTime(milliseconds: certificate.expires * 1_000))
-            """)
-        for problem in problems { Console.say("warning: \(settings.tls.certificatePath): \(problem.text)") }
+        if let fatal = problems.first(where: \.isFatal) { throw CommandFailure("\(settings.tls.certificatePath): \(fatal.text)") }
+        return (certificate, problems)
     }
 
-    private func checkPorts() throws {
+    /// Binds each port once.
+    private func bindPorts() throws {
         for (name, place) in settings.ports {
             do {
                 try Listener(host: place.host, port: place.port, shared: false).close()
             } catch {
                 var error = error
                 error.setting = "`\(name)`"
-                throw UsageError("\(error)")
+                throw error
             }
         }
-        func listed(_ names: Set<String>) -> String {
-            settings.ports.filter { names.contains($0.name) }.map { $0.place.port == 0 ? "any free one" : "\($0.place.port)" }
-                .joined(separator: ", ")
-        }
-        Console.say("ports: \(listed(["port", "shard_ports"])) on \(settings.host): ok")
-        if let plain = settings.edge.plain { Console.say("plain port for proxies: \(listed(["plain_port"])) on \(plain.host): ok") }
-        if let place = settings.edge.operations { Console.say("metrics port: \(listed(["metrics_port"])) on \(place.host): ok") }
+    }
+
+    private func listed(_ names: Set<String>) -> String {
+        settings.ports.filter { names.contains($0.name) }.map { $0.place.port == 0 ? "any free one" : "\($0.place.port)" }
+            .joined(separator: ", ")
     }
 }
 

@@ -16,7 +16,7 @@ struct StoreSettings {
     /// - Parameters:
     ///   - others: additional keys to try.
     ///   - observe: receives the durations of the store's operations.
-    /// - Throws: `UsageError`, one line with the remedy.
+    /// - Throws: `UsageError` or `CommandFailure`, one line with the remedy.
     func open(
         _ access: SessionStore.Access, _ log: Logger? = nil, knowing others: [MasterKey] = [],
         observing observe: @escaping StoreObserver = { _, _, _ in }
@@ -30,7 +30,7 @@ struct StoreSettings {
     /// Tests whether `open(.owner)` would succeed. Creates nothing.
     ///
     /// - Returns: what there is, for people.
-    /// - Throws: `UsageError`, one line with the remedy.
+    /// - Throws: `UsageError` or `CommandFailure`, one line with the remedy.
     func check() throws -> String {
         try explained {
             try checkWritable(directory)
@@ -49,6 +49,11 @@ struct StoreSettings {
         }
     }
 
+    /// Where the key comes from, for people.
+    private var keyName: String {
+        masterKey == nil ? "the key in \(masterKeyFile ?? directory + "/master.key")" : "that in PATCHBAY_MASTER_KEY"
+    }
+
     private var isPresent: Bool { FileManager.default.fileExists(atPath: directory + "/patchbay.sqlite") }
 
     /// - Throws: `UsageError` if the directory, or the nearest existing one above it, cannot be written to.
@@ -64,11 +69,18 @@ struct StoreSettings {
         do {
             return try body()
         } catch StoreError.alreadyOpen(let directory, let process) {
-            throw UsageError(
+            throw CommandFailure(
                 "data: the store in \(directory) is in use by the gateway with process ID \(process.map { "\($0)" } ?? "unknown"); "
                     + "stop it first, or pass another directory with --data")
+        } catch StoreError.wrongMasterKey(let id) {
+            throw UsageError(
+                "master key: \(keyName) is not the key of \(directory): the store is locked with the master key \(id); pass the file that was "
+                    + "made with this store, after `store rotate-key` the new one, in --master-key or `master_key_file`")
         } catch let error as StoreError {
-            throw UsageError("data: \(error)")
+            switch error {
+            case .full, .busy, .cancelled, .failed: throw CommandFailure("data: \(error)")
+            default: throw UsageError("data: \(error)")
+            }
         } catch let error as MasterKeyError {
             throw UsageError("master key: \(error)\(Self.remedy(error).map { " " + $0 } ?? "")")
         }

@@ -55,10 +55,3 @@ struct WrittenFile: Encodable {
     var file: String
     var bytes: Int
 }
-
-/// A requested record does not exist: exit code 1.
-struct NotThere: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-}

@@ -19,6 +19,15 @@ struct DispatchTests {
         #expect(world.changes[job.id] == [.pending, .offered, .accepted, .running, .succeeded])
     }
 
+    @Test func workerLearnsTheTraceOfItsJob() throws {
+        let trace = TraceContext(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+        var machine = DispatchStateMachine(seed: 1)
+        var effects: [DispatchStateMachine.Effect] = []
+        let request = JobRequest(room: "r", assistant: "a", reason: .request, trace: trace)
+        let (job, _) = try machine.create(request, at: .at(0), into: &effects)
+        #expect(job.traceparent == trace?.traceparent)
+    }
+
     @Test func jobWithoutWorkersIsOfferedToTheFirstThatRegisters() throws {
         let job = try #require(world.create())
         #expect(job.status == .pending)
@@ -121,11 +130,30 @@ struct DispatchTests {
         #expect(world.counts[large] ?? 0 > 0)
     }
 
-    @Test func endOfTheRoomCancelsItsJobs() throws {
+    @Test func endOfTheRoomIsTheSuccessOfTheAssistantInIt() throws {
         let worker = world.worker("w").device
         let job = try #require(world.runJob(worker))
         world.receive(.roomEnded("r"))
-        #expect(world.status(job.id) == .cancelled && world.wasCancelled(job.id, at: worker))
+        #expect(world.status(job.id) == .succeeded && world.wasCancelled(job.id, at: worker))
+        #expect(world.machine.job(job.id)?.error == nil)
+    }
+
+    @Test func endOfTheRoomCancelsJobsWhoseAssistantIsNotThere() throws {
+        let pending = try #require(world.create())
+        let worker = world.worker("w", of: "b").device
+        let accepted = try #require(world.create("r", "b"))
+        world.accept(worker, accepted.id)
+        world.receive(.roomEnded("r"))
+        #expect(world.status(pending.id) == .cancelled && world.status(accepted.id) == .cancelled)
+        #expect(world.wasCancelled(accepted.id, at: worker) && world.machine.job(accepted.id)?.error == "the room has ended")
+    }
+
+    @Test func roomsThatEndInADrainCutConversationsOff() throws {
+        let worker = world.worker("w").device
+        let job = try #require(world.runJob(worker))
+        world.receive(.draining)
+        world.receive(.roomEnded("r"))
+        #expect(world.status(job.id) == .cancelled)
     }
 
     @Test func deletedJobRemovesItsAgent() throws {

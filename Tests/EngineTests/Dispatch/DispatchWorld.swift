@@ -26,6 +26,9 @@ final class DispatchWorld {
     /// What each worker last said of itself.
     private(set) var capacity: [DeviceID: Int] = [:]
     private(set) var assistants: [DeviceID: String] = [:]
+    /// What rooms were told of their waiting jobs, oldest first.
+    private(set) var waits: [String: [AgentWaitReason]] = [:]
+    private var attended: Set<String> = []
     private var draining: Set<DeviceID> = []
     /// For a test to count with.
     var counts: [DeviceID: Int] = [:]
@@ -40,6 +43,11 @@ final class DispatchWorld {
 
     func receive(_ input: DispatchStateMachine.Input) {
         effects = []
+        switch input {
+        case .attended(let room, let isAttended): if isAttended { attended.insert(room) } else { attended.remove(room) }
+        case .roomEnded(let room): attended.remove(room)
+        default: break
+        }
         machine.handle(input, at: now, into: &effects)
         follow()
     }
@@ -159,6 +167,7 @@ final class DispatchWorld {
                 changes[job.id, default: []].append(job.status)
                 if job.status.isOver || job.status == .pending { holders[job.id] = nil }
             case .forget(let job): #expect(changes[job]?.last?.isOver == true, "an active job is forgotten")
+            case .waiting(let job, let reason): waits[job.room, default: []].append(reason)
             case .dedicate, .giveUp, .remove, .turns: break
             }
         }
@@ -169,10 +178,11 @@ final class DispatchWorld {
         effects.contains { if case .cancel(job, _, _) = $0 { true } else { false } }
     }
 
-    /// Every active job has a worker, an agent, or a deadline.
+    /// Every active job has a worker, an agent or a user in the room, or a deadline.
     private func checkDeadlines() {
         for (id, statuses) in changes {
             switch statuses.last {
+            case .pending? where attended.contains(machine.job(id)?.room ?? ""): break
             case .pending?, .offered?, .accepted?: #expect(machine.deadline != nil, "\(id) may wait forever")
             default: break
             }

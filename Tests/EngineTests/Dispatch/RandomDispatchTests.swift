@@ -63,7 +63,9 @@ final class RandomDispatchWorld {
         case 33:
             let jobs = world.machine.jobs(in: oneOf(Self.rooms))
             if !jobs.isEmpty { world.cancel(oneOf(jobs).id, in: oneOf(Self.rooms)) }
-        case 34: if let worker = anyWorker() { world.send(worker, .accept("JB_unknown")) }
+        case 34:
+            if let worker = anyWorker() { world.send(worker, .accept("JB_unknown")) }
+            world.receive(.attended(oneOf(Self.rooms), random.below(2) == 0))
         case 35: world.pass(.seconds(random.below(5)))
         default: world.pass(.milliseconds(random.below(1_200)))
         }

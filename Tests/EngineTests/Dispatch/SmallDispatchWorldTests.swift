@@ -6,7 +6,7 @@ import Wire
 struct SmallDispatchWorldTests {
     enum Action: CaseIterable {
         case create, firstAccepts, secondAccepts, firstDeclines, agentJoins, agentIsAway, agentLeaves, firstDies, firstReturns, secondDrains
-        case timePasses, roomEnds
+        case timePasses, roomEnds, userComes, userLeaves
     }
 
     private final class Sides {
@@ -50,6 +50,8 @@ struct SmallDispatchWorldTests {
             case .secondDrains: world.send(second, .status(WorkerStatus(load: 0, draining: true)))
             case .timePasses: world.pass(.milliseconds(1_500))
             case .roomEnds: world.receive(.roomEnded("r"))
+            case .userComes: world.receive(.attended("r", true))
+            case .userLeaves: world.receive(.attended("r", false))
             }
         }
 
@@ -79,6 +81,6 @@ struct SmallDispatchWorldTests {
             }
         }
         go([first])
-        #expect(count == 1_728)
+        #expect(count == 2_744)
     }
 }

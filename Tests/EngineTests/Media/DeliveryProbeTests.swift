@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 struct DeliveryProbeTests {
     /// A subscriber that has answered a few pings in `roundTrip` milliseconds. Returns the current time.

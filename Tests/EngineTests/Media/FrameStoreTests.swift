@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 struct FrameStoreTests {
     private func put(_ bytes: [UInt8], into store: inout FrameStore) throws -> FrameRef {

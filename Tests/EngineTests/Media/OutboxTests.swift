@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 struct OutboxTests {
     private let alias = TrackAlias(1)

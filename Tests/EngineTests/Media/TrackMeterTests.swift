@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 struct TrackMeterTests {
     /// A frame of 20 ms, `number` frames after the start.

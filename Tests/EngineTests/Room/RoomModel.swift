@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 /// The expected state of a room, derived from its inputs and effects only.
 struct RoomModel {

@@ -1,6 +1,7 @@
-import Engine
 import Testing
 public import Wire
+
+@testable import Engine
 
 /// A room with a virtual clock, and the events its participants received.
 struct RoomWorld {
@@ -136,6 +137,7 @@ struct RoomWorld {
         case .close(let handle, let reason): "close \(reason) \(name(handle))"
         case .record(let event, _): "record \(String(String(describing: event).prefix { $0 != "(" }))"
         case .agent(let identity, let presence): "agent \(identity) \(presence)"
+        case .attended(let isAttended): isAttended ? "attended" : "unattended"
         case .tap(let order, let publisher): "tap \(order.track.alias.value) by \(name(publisher))"
         case .untap(let track, let publisher): "untap \(track.alias.value) by \(name(publisher))"
         case .closed: "closed"
@@ -159,7 +161,7 @@ struct RoomWorld {
         case .mintToken(let handle, let content, let id): tokens.append((handle, content, id))
         case .close(let handle, let reason): closed[handle] = reason
         case .record(let event, _): auditEvents.append(event)
-        case .agent, .handOver, .tap, .untap, .closed: break
+        case .agent, .attended, .handOver, .tap, .untap, .closed: break
         }
     }
 

@@ -76,6 +76,19 @@ struct AccountTests {
         #expect(try bob.ask("POST", "/v1/auth/token", credentials(bob.email)).status == 200, "others are not held up")
     }
 
+    @Test func failedLoginsAtOnceAreLimitedLikeOthers() async throws {
+        let ann = try AppUser(backend, logs: false)
+        let source = Loopback.fresh()
+        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<100 {
+                let body = credentials(number.isMultiple(of: 2) ? ann.email : "user\(number)@example.org", "another password")
+                group.addTask { try await OwnThread.run { try ann.ask("POST", "/v1/auth/token", body, from: source).status } }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses.count { $0 == 401 } == 20 && statuses.count { $0 == 429 } == 80, "\(statuses)")
+    }
+
     @Test func failedLoginsAreLimitedPerAddress() throws {
         let ann = try AppUser(backend, logs: false)
         let source = Loopback.fresh()
@@ -145,15 +158,15 @@ struct AccountTests {
 
     @Test func deletedUserLeavesNoData() throws {
         let ann = try AppUser(backend)
-        let ticket = try ann.start()
-        try ann.say("meet me at the harbour", in: ticket.session)
-        let caller = try ticket.join(backend.gateway)
+        let started = try ann.start()
+        try ann.say("meet me at the harbour", in: started.session)
+        let caller = try started.join(backend.gateway)
         #expect(try ann.ask("DELETE", "/v1/users/me").status == 204)
         #expect(try caller.closeCode() == 4102, "the call is over")
         #expect(try ann.ask("GET", "/v1/users/me").status == 401)
         #expect(try ann.ask("POST", "/v1/auth/token", credentials(ann.email)).status == 401)
         #expect(try ann.ask("POST", "/v1/auth/refresh", ["refresh_token": ann.refreshToken]).status == 401)
-        for words in ["harbour", ann.email, ann.id, ticket.session] { #expect(try !backend.place.holds(words), "\(words) is in a file") }
+        for words in ["harbour", ann.email, ann.id, started.session] { #expect(try !backend.place.holds(words), "\(words) is in a file") }
         #expect(try AppUser(backend).id != ann.id, "the address is free again")
     }
 }

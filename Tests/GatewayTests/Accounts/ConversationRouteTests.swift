@@ -89,6 +89,48 @@ struct ConversationRouteTests {
         #expect(refused.status == 429 && refused.code == "too_many_attempts", "existing users are refused, too")
     }
 
+    @Test func wrongInvitationsAndWrongCalleesCountTogether() throws {
+        for number in 0..<10 {
+            #expect(try ann.ask("POST", path + "/invite", ["user": "@nobody-\(number)"]).status == 404)
+            #expect(try ann.ask("POST", "/v1/calls", ["to": ["@nobody-\(number)"]]).status == 404)
+        }
+        #expect(try ann.ask("POST", path + "/invite", ["user": bob.id]).code == "too_many_attempts")
+        #expect(try ann.ask("POST", "/v1/calls", ["to": [bob.id]]).status == 429)
+        #expect(try eve.ask("POST", "/v1/calls", ["to": [bob.id]]).status == 201, "others are not limited")
+    }
+
+    /// Each way, and both at the same time.
+    @Test func wrongAddressesTriedAtOnceAreLimitedLikeOthers() async throws {
+        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<60 {
+                let isCall = number.isMultiple(of: 2)
+                group.addTask { [ann, path] in
+                    try await OwnThread.run {
+                        isCall
+                            ? try ann.ask("POST", "/v1/calls", ["to": ["@nobody-\(number)"]]).status
+                            : try ann.ask("POST", path + "/invite", ["user": "@nobody-\(number)"]).status
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses.count { $0 == 404 } == 20 && statuses.count { $0 == 429 } == 40, "\(statuses)")
+    }
+
+    @Test func unansweredInvitationsToOneUserAreLimited() throws {
+        for _ in 0..<10 { #expect(try ann.ask("POST", newConversation() + "/invite", ["user": bob.id]).status == 204) }
+        let refused = try ann.ask("POST", newConversation() + "/invite", ["user": bob.id])
+        #expect(refused.status == 429 && refused.code == "too_many_invitations")
+        #expect(try ann.ask("POST", newConversation() + "/invite", ["user": eve.id]).status == 204)
+        let invited = try #require(try list(bob.ask("GET", "/v1/conversations")).first?["id"] as? String)
+        #expect(try bob.ask("POST", "/v1/conversations/\(invited)/leave").status == 204)
+        #expect(try ann.ask("POST", newConversation() + "/invite", ["user": bob.id]).status == 204)
+    }
+
+    private func newConversation() throws -> String {
+        "/v1/conversations/" + (try #require(try ann.ask("POST", "/v1/conversations", ["name": "Garden"]).json?["id"] as? String))
+    }
+
     @Test func eventsArePagedByTheirNumber() throws {
         for word in ["one", "two", "three"] { #expect(try ann.ask("POST", path + "/events", ["text": word]).status == 201) }
         var (words, next): ([String], String?) = ([], path + "/events?limit=2")
@@ -98,7 +140,7 @@ struct ConversationRouteTests {
             next = try answer.fields["link"].map { String(try #require($0.wholeMatch(of: /<([^>]*)>; rel="next"/)).1) }
         }
         #expect(words == ["one", "two", "three"])
-        #expect(try ann.ask("GET", path + "/events?after=-1").status == 400)
+        for after in ["-1", "1e3", "5.0", "x"] { #expect(try ann.ask("GET", path + "/events?after=\(after)").status == 400, "\(after)") }
         #expect(try ann.ask("POST", path + "/events", ["text": String(repeating: "é", count: 4_000)]).status == 400)
     }
 }

@@ -41,9 +41,9 @@ struct ToolRouteTests {
         func call(
             _ body: String = #"{"arguments":"{\"title\":\"Emma\"}","room":"r","session_id":"s","call_id":"c1"}"#,
             tool name: String = "find",
-            of assistant: String = "shop", token: String? = TestToken.assistant("shop")
+            of assistant: String = "shop", token: String? = TestToken.assistant("shop"), with more: [(String, String)] = []
         ) throws -> HTTPAnswer {
-            let fields = token.map { [("Authorization", "Bearer " + $0)] } ?? []
+            let fields = (token.map { [("Authorization", "Bearer " + $0)] } ?? []) + more
             let ask = HTTPAsk.json("POST", "/v1/assistants/\(assistant)/tools/\(name)", body, with: fields)
             let answer = try #require(try ask.answer(port: gateway.port))
             try Contract.hold(answer, to: ask, gateway.gateway.routes)
@@ -72,6 +72,15 @@ struct ToolRouteTests {
                 == #"{"assistant":"shop","tool":"find","room":"r","session_id":"s","call_id":"c1","arguments":{"title":"Emma"}}"#)
         #expect(world.count("done") == 1)
         #expect(try world.gateway.metrics().value("patchbay_tool_calls") == 0)
+    }
+
+    @Test func theTraceOfACallIsContinuedWithANewSpan() throws {
+        let world = try World { _, _ in Self.ok("") }
+        let trace = try #require(TraceContext(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"))
+        #expect(try world.call(with: [("traceparent", trace.traceparent)]).status == 200)
+        #expect(try world.call(with: [("traceparent", "malformed")]).status == 200)
+        let sent = world.tool.requests.map { TraceContext(traceparent: $0.fields["traceparent"]) }
+        #expect(sent.map { $0?.traceID } == [trace.traceID, nil] && sent[0]?.spanID != trace.spanID)
     }
 
     @Test(arguments: [

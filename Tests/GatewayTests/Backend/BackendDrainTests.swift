@@ -15,8 +15,8 @@ struct BackendDrainTests {
     }
 
     @Test func drainRefusesNewSessionsAndCalls() throws {
-        let ticket = try ann.start()
-        let phone = try ticket.join(backend.gateway)
+        let started = try ann.start()
+        let phone = try started.join(backend.gateway)
         let bob = try AppUser(backend, "bob@example.org")
         backend.gateway.gateway.drain()
         _ = try phone.event("draining") { if case .serverDraining = $0 { true } else { nil } }
@@ -30,15 +30,15 @@ struct BackendDrainTests {
     }
 
     @Test func drainCompletesWhatIsInProgress() throws {
-        let ticket = try ann.start()
-        let phone = try ticket.join(backend.gateway)
+        let started = try ann.start()
+        let phone = try started.join(backend.gateway)
         // Keeps the gateway running, whatever happens to the session's room.
         let other = try Caller(backend.gateway, room: "lobby", identity: "other")
         backend.gateway.gateway.drain()
-        #expect(try ann.say("meet me at the harbour", in: ticket.session).json?["stored"] as? Bool == true)
-        #expect(try ann.end(ticket.session).status == 200)
+        #expect(try ann.say("meet me at the harbour", in: started.session).json?["stored"] as? Bool == true)
+        #expect(try ann.end(started.session).status == 200)
         #expect(try phone.closeCode() == 4102)
-        #expect(try ann.words(of: ticket.session) == ["meet me at the harbour"])
+        #expect(try ann.words(of: started.session) == ["meet me at the harbour"])
         withExtendedLifetime(other) {}
     }
 }

@@ -31,9 +31,9 @@ struct OutsideIssuerTests {
     }
 
     @Test func externalUserStartsSessions() throws {
-        let ticket = try user("ann").start()
-        let caller = try ticket.join(backend.gateway)
-        #expect(caller.hello.sessionId == ticket.session)
+        let started = try user("ann").start()
+        let caller = try started.join(backend.gateway)
+        #expect(caller.hello.sessionId == started.session)
     }
 
     @Test func tokenForAnotherAudienceIsRefused() throws {

@@ -64,6 +64,19 @@ struct StoreFullTests {
         }
     }
 
+    @Test func everythingCanBeDeletedFromAFullStore() throws {
+        let (full, other) = (try ann.start().session, try ann.start().session)
+        _ = try fill(full)
+        _ = try fill { _ in try ann.ask("POST", "/v1/sessions/start", ["context": "phone"]) }
+        #expect(try ann.ask("POST", "/v1/auth/logout", ["refresh_token": ann.refreshToken]).status == 204)
+        #expect(try ann.ask("DELETE", "/v1/sessions/\(other)").status == 204)
+        #expect(try ann.ask("DELETE", "/v1/sessions").status == 204)
+        #expect(try ann.sessions().isEmpty)
+        _ = try fill(try ann.start().session)
+        #expect(try ann.ask("DELETE", "/v1/users/me").status == 204)
+        #expect(try ann.ask("GET", "/v1/users/me").status == 401)
+    }
+
     @Test func callsContinueWhenTheStoreIsFull() throws {
         let (full, going) = (try ann.start(), try ann.start())
         let bystanders = try BystanderCall(on: backend.gateway)

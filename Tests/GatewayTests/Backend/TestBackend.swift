@@ -3,6 +3,7 @@ import Foundation
 import Gateway
 import HTTPServer
 import Identity
+import OutgoingHTTP
 import Store
 import Wire
 
@@ -189,11 +190,11 @@ struct AppUser {
     }
 
     /// Starts a session.
-    func start(context: String = "phone", clientContext: String? = nil, key: String? = nil) throws -> Ticket {
+    func start(context: String = "phone", clientContext: String? = nil, key: String? = nil) throws -> StartedSession {
         var body = ["context": context]
         body["client_context"] = clientContext
         let answer = try ask("POST", "/v1/sessions/start", body, with: key.map { [("Idempotency-Key", $0)] } ?? [])
-        return try Ticket(answer)
+        return try StartedSession(answer)
     }
 
     @discardableResult
@@ -224,7 +225,7 @@ struct AppUser {
 }
 
 /// The response to `POST /v1/sessions/start`.
-struct Ticket {
+struct StartedSession {
     let session: String
     let url: String
     let token: String
@@ -233,7 +234,7 @@ struct Ticket {
     init(_ answer: HTTPAnswer) throws {
         guard answer.status == 200, let json = answer.json as? [String: String], json.count == 4, let session = json["session_id"],
             let url = json["livekit_url"], let token = json["livekit_token"], let room = json["room_name"]
-        else { throw DidNotHappen(what: "the four texts of a ticket: \(answer.text)") }
+        else { throw DidNotHappen(what: "the four texts of a started session: \(answer.text)") }
         (self.session, self.url, self.token, self.room) = (session, url, token, room)
     }
 

@@ -1,6 +1,6 @@
 import Glibc
 
-@testable import TLSFastPath
+@testable import TLSRecords
 
 /// TLS 1.3 records with any content type and content, sealed with the keys of a client's connection.
 final class CraftedRecords {

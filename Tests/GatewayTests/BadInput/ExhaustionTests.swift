@@ -1,6 +1,6 @@
 import Foundation
 import Gateway
-import TLSFastPath
+import TLSRecords
 import Testing
 
 /// Many clients that take up what the gateway has only a limited amount of.
@@ -10,7 +10,7 @@ struct ExhaustionTests {
     @Test(arguments: [TLSFastPath.Mode.auto, .off])
     func slowHeadsDelayNobodyAndAreCutOff(mode: TLSFastPath.Mode) throws {
         let gateway = try TestGateway {
-            $0.recordLayer = TLSFastPath(mode)
+            $0.fastPath = TLSFastPath(mode)
             $0.handshakeSecondsMax = 3
         }
         let abandoned = Counter(name: "patchbay_handshakes_abandoned_total")
@@ -65,7 +65,7 @@ struct BadRecordsTests {
 
     @Test(arguments: ControlFrameTests.Records.allCases)
     func endTheConnectionAndNothingElse(path: ControlFrameTests.Records) throws {
-        let gateway = try TestGateway { if path == .fastPathOff { $0.recordLayer = TLSFastPath(.off) } }
+        let gateway = try TestGateway { if path == .fastPathOff { $0.fastPath = TLSFastPath(.off) } }
         let bystanders = try BystanderCall(on: gateway)
         let before = try gateway.value(.participants)
         for (name, bytes) in Self.records {

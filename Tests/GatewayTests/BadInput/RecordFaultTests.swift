@@ -2,10 +2,10 @@ import Sockets
 import Testing
 import Wire
 
-@testable import TLSFastPath
+@testable import TLSRecords
 
 /// Records that break RFC 8446 after the upgrade, and the alert that ends the connection.
-@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)), .enabled(if: TestGateway.recordLayer.state.isActive))
+@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)), .enabled(if: TestGateway.fastPath.isActive))
 struct RecordFaultTests {
     let gateway: TestGateway
 

@@ -15,7 +15,7 @@ struct CallInboxTests {
     }
 
     private func open(_ inbox: CallInbox, _ name: String) -> Bool {
-        let address = DeviceAddress(id: DeviceID(text: name), shard: 0, number: 0, host: nil, expires: 0)
+        let address = ChannelAddress(id: DeviceID(text: name), shard: 0, number: 0, host: nil, expires: 0)
         return inbox.post(.opened(address, .assistant(Identity(text: "assistant:a"))))
     }
 

@@ -61,7 +61,7 @@ struct CallRoomTests {
     @Test func callEndsWithTheRoom() async throws {
         let talk = try await Talk()
         let callers = try talk.enter()
-        #expect(await talk.node.gateway.gateway.rooms.closeRoom(named: talk.atAnns.roomName ?? ""))
+        #expect(await talk.node.gateway.gateway.rooms.attempt(.close(.roomDeleted), in: talk.atAnns.roomName ?? ""))
         #expect(try talk.anns.event(.ended).call.status == .completed)
         #expect(try talk.bobs.event(.ended).call.status == .completed)
         #expect(!talk.anns.events.contains { $0.kind == .left })
@@ -155,12 +155,12 @@ struct CallRoomTests {
         let talk = try await Talk()
         let (ann, phone) = try talk.enter()
         let car = try await talk.node.user("bob").device()
-        let ticket = try car.ask(.join(talk.id))
+        let joined = try car.ask(.join(talk.id))
         #expect(try talk.bobs.event(.moved).device == car.id)
         #expect(try talk.anns.event(.moved).by == .user(car.hello.user))
         try phone.socket.send(text: #"{"type":"leave","data":{}}"#)
         try ann.await(.participantLeft(car.hello.user, reason: .clientInitiated))
-        let inCar = try ticket.join(talk.node.gateway)
+        let inCar = try joined.join(talk.node.gateway)
         #expect(inCar.hello.participants.count == 1)
         #expect(try talk.anns.ask(.mute(talk.id, muted: false)).call?.status == .answered)
     }

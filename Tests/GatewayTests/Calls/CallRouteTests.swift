@@ -124,7 +124,7 @@ struct CallRouteTests {
         #expect(real.text == madeUp.text)
         for verb in Self.verbs {
             // The last is not a valid ID.
-            let answers = try [id, "CA_none", "%27%20OR%201=1--", "..%2F..%2Fetc"].map {
+            let answers = try [id, "CA_none", "%27%20OR%201=1--", "a%2Fb%2Fetc"].map {
                 try eve.http("POST", "/v1/calls/\($0)/\(verb)", body(of: verb, eve.party))
             }
             #expect(Set(answers.map(\.status)) == [404], "\(verb)")

@@ -26,18 +26,23 @@ final class CallTestGateway: Sendable {
         let store = try SessionStore(directory: directory, masterKeys: [MasterKey()], passwordCost: cost, observing: observe)
         let backend = try BackendServices(store: store)
         var service: CallService?
+        var writer: AuditEventWriter?
         gateway = try TestGateway(
             auditEvents: backend.auditEvents, calls: backend.callInbox,
             serving: { rooms, keys in
                 let calls = backend.callService(
                     rooms, keys: keys, server: ServerInfo(version: "tests", node: "n"), settings: settings, collaborators: collaborators)
                 service = calls
-                return backend.routes(backend.sessionService(rooms, keys: keys), calls)
+                let sessions = backend.sessionService(rooms, keys: keys)
+                writer = backend.auditEventWriter(sessions, summarizer: ExtractiveSummarizer())
+                return backend.routes(sessions, calls)
             }, change)
         self.backend = backend
-        let calls = try #require(service)
+        let (calls, writing) = (try #require(service), try #require(writer))
         Task { [directory] in
+            async let written: Void = writing.run()
             try await calls.run()
+            try await written
             try store.close()
             try FileManager.default.removeItem(atPath: directory)
         }

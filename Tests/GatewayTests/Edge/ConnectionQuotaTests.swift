@@ -46,8 +46,9 @@ struct ConnectionQuotaTests {
         let (quota, operationsQuota) = (ConnectionQuota(limit: 100), ConnectionQuota(limit: 100))
         let runner = Runner()
         let listener = try Listener(host: "127.0.0.1", port: 0, shared: false)
-        let loop = try Loop(
-            settings: LoopSettings(server: Certificate.usual.files, quota: quota, operationsQuota: operationsQuota), delegate: runner)
+        var settings = LoopSettings(server: Certificate.usual.files)
+        (settings.quota, settings.operationsQuota) = (quota, operationsQuota)
+        let loop = try Loop(settings: settings, delegate: runner)
         loop.listen(on: listener)
         var sockets = try (0..<50).map { _ in
             let socket = try RawSocket(port: listener.port)

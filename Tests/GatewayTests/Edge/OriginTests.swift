@@ -65,4 +65,15 @@ struct OriginTests {
         let answer = try HTTPAsk(path: "/healthz", fields: [("Origin", "https://anywhere.example")]).answer(port: gateway.port)
         #expect(answer?.status == 200 && answer?.fields["access-control-allow-origin"] == nil)
     }
+
+    @Test(arguments: [
+        ("http://localhost:5173", true), ("https://127.0.0.1", true), ("http://[::1]:3000", true), ("http://localhost.evil.example", false),
+        ("http://localhost:5173.evil.example", false), ("null", false), ("ftp://localhost", false), ("http://192.168.0.2:5173", false),
+    ]) func developmentOpensTheHTTPAPIToPagesOfThisMachine(origin: String, isAdmitted: Bool) throws {
+        for (admitsAny, expected) in [(true, isAdmitted ? origin : nil), (false, nil)] {
+            let gateway = try gateway([], admitsAny: admitsAny)
+            let answer = try HTTPAsk(path: "/web/patchbay.js", fields: [("Origin", origin)]).answer(port: gateway.port)
+            #expect(answer?.status == 200 && answer?.fields["access-control-allow-origin"] == expected, "\(admitsAny)")
+        }
+    }
 }

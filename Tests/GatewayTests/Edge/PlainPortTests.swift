@@ -72,23 +72,12 @@ struct PlainPortTests {
         #expect(log.lines("refused").last?["address"] == "203.0.113.5")
     }
 
-    /// libwebsockets 4.1 loses no byte of the second request and 4.3 loses part of it. Either way it is not executed.
-    @Test(arguments: [true, false])
-    func requestPipelinedBehindABodyIsNotExecuted(hasBody: Bool) throws {
+    @Test func requestsWithBodiesArePipelinedAsOverTLS() throws {
         let socket = try RawSocket(port: port)
-        let first = HTTPAsk.json("POST", "/nowhere", "{}")
-        let second = hasBody ? HTTPAsk.json("POST", "/nowhere", "{}") : HTTPAsk(path: "/nowhere")
-        try socket.write(first.bytes + second.bytes)
+        let ask = HTTPAsk.json("POST", "/nowhere", "{}")
+        try socket.write(ask.bytes + ask.bytes + HTTPAsk(path: "/healthz").bytes)
         var inbox: [UInt8] = []
-        let answer = try #require(try HTTPAnswer.read(from: socket, inbox: &inbox))
-        #expect(answer.status == 404)
-        guard answer.fields["connection"] != "close" else {
-            #expect(try inbox.isEmpty && socket.read().isEmpty)
-            return
-        }
-        let next = try #require(try HTTPAnswer.read(from: socket, inbox: &inbox))
-        #expect(next.status == (hasBody ? 400 : 404))
-        if hasBody { #expect(next.code == "pipelined_body" && next.fields["connection"] == "close") }
+        for status in [404, 404, 200] { #expect(try HTTPAnswer.read(from: socket, inbox: &inbox)?.status == status) }
     }
 
     @Test func logSeesTheForwardedAddress() throws {

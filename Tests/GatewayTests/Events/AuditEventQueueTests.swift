@@ -1,8 +1,9 @@
 import Backend
-import Engine
 import Gateway
 import Testing
 import Wire
+
+@testable import Engine
 
 @Suite(.timeLimit(.minutes(1)))
 struct AuditEventQueueTests {

@@ -1,4 +1,5 @@
 import Backend
+import Engine
 import Gateway
 import Identity
 import Logging
@@ -18,7 +19,7 @@ struct OperatorLogTests {
         _ = try bob.publish()
         try bob.socket.send(text: #"{"type":"leave","data":{}}"#)
         #expect(try bob.closeCode() == 1000)
-        #expect(await gateway.gateway.rooms.closeRoom(named: "r"))
+        #expect(await gateway.gateway.rooms.attempt(.close(.roomDeleted), in: "r"))
         #expect(try ann.closeCode() == 4102)
         #expect(
             log.lines.map(\.message) == [

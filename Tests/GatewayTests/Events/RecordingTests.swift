@@ -43,11 +43,11 @@ struct RecordingTests {
         let speaker = try gateway.join("speaker", onShard: shard)
         let track = try speaker.publish()
         try say(0..<5, on: track, by: speaker)
-        #expect(await gateway.gateway.rooms.startRecording(ofRoom: "r"))
+        #expect(await gateway.gateway.rooms.attempt(.startRecording, in: "r"))
         let id = try listener.event("the word") { if case .recordingStarted(let id) = $0 { id } else { nil } }
         _ = try speaker.event("the word") { if case .recordingStarted = $0 { true } else { nil } }
         try say(5..<40, on: track, by: speaker)
-        #expect(await gateway.gateway.rooms.stopRecording(ofRoom: "r"))
+        #expect(await gateway.gateway.rooms.attempt(.stopRecording(nil, .asked), in: "r"))
         try listener.await(.recordingStopped(id, .asked))
         try speaker.await(.recordingStopped(id, .asked))
         try say(40..<45, on: track, by: speaker)
@@ -61,7 +61,7 @@ struct RecordingTests {
         let listener = try gateway.join("listener")
         var speaker = try gateway.join("speaker", onShard: 0)
         let track = try speaker.publish()
-        #expect(await gateway.gateway.rooms.startRecording(ofRoom: "r"))
+        #expect(await gateway.gateway.rooms.attempt(.startRecording, in: "r"))
         _ = try speaker.event("the word") { if case .recordingStarted = $0 { true } else { nil } }
         try say(0..<10, on: track, by: speaker)
         speaker.socket.socket.reset()
@@ -76,13 +76,13 @@ struct RecordingTests {
     @Test func pauseKeepsItsLength() async throws {
         let speaker = try gateway.join("speaker")
         let track = try speaker.publish()
-        #expect(await gateway.gateway.rooms.startRecording(ofRoom: "r"))
+        #expect(await gateway.gateway.rooms.attempt(.startRecording, in: "r"))
         _ = try speaker.event("the word") { if case .recordingStarted = $0 { true } else { nil } }
         // 400 ms of silence by the track's clock, then a jump of hours, which must not fill the disk.
         try say(0..<10, on: track, by: speaker)
         try say(30..<40, on: track, by: speaker)
         try say(1_000_000..<1_000_001, on: track, by: speaker)
-        #expect(await gateway.gateway.rooms.stopRecording(ofRoom: "r"))
+        #expect(await gateway.gateway.rooms.attempt(.stopRecording(nil, .asked), in: "r"))
         let file = try await auditEvents.recordedFile()
         #expect((820...3_000).contains(file.milliseconds), "\(file.milliseconds)")
         let sounds = try read(file).filter { $0.bytes.count > 2 }
@@ -94,14 +94,14 @@ struct RecordingTests {
         let listener = try gateway.join("listener")
         let helper = try gateway.join("helper", onShard: 1)
         let track = try helper.publish(PublishTrack(source: .assistant, mode: .ahead))
-        #expect(await gateway.gateway.rooms.startRecording(ofRoom: "r"))
+        #expect(await gateway.gateway.rooms.attempt(.startRecording, in: "r"))
         _ = try helper.event("the word") { if case .recordingStarted = $0 { true } else { nil } }
         try say(0..<500, on: track, by: helper)
         try listener.take(until: "half a second") { $0.frames.count >= 25 }
         try helper.ask(.playoutClear(track.sid, reason: nil))
         try say(500..<525, on: track, by: helper, epoch: 1)
         _ = try listener.event("its end") { if case .playoutFinished = $0 { true } else { nil } }
-        #expect(await gateway.gateway.rooms.stopRecording(ofRoom: "r"))
+        #expect(await gateway.gateway.rooms.attempt(.stopRecording(nil, .asked), in: "r"))
         let file = try await auditEvents.recordedFile()
         #expect((900..<4_000).contains(file.milliseconds), "not the ten seconds that were published: \(file.milliseconds)")
         let sounds = try read(file).filter { $0.bytes.count > 2 }.map(\.bytes)
@@ -112,10 +112,10 @@ struct RecordingTests {
         let speaker = try gateway.join("speaker")
         let track = try speaker.publish()
         for round in 0..<3 {
-            #expect(await gateway.gateway.rooms.startRecording(ofRoom: "r"))
+            #expect(await gateway.gateway.rooms.attempt(.startRecording, in: "r"))
             _ = try speaker.event("the word") { if case .recordingStarted = $0 { true } else { nil } }
             try say(round * 5..<round * 5 + 5, on: track, by: speaker)
-            #expect(await gateway.gateway.rooms.stopRecording(ofRoom: "r"))
+            #expect(await gateway.gateway.rooms.attempt(.stopRecording(nil, .asked), in: "r"))
         }
         var files: [[[UInt8]]] = []
         for _ in 0..<3 { files.append(try read(try await auditEvents.recordedFile()).map(\.bytes)) }
@@ -126,11 +126,11 @@ struct RecordingTests {
     func opusToolsAcceptTheFile() async throws {
         let speaker = try gateway.join("speaker")
         let track = try speaker.publish()
-        #expect(await gateway.gateway.rooms.startRecording(ofRoom: "r"))
+        #expect(await gateway.gateway.rooms.attempt(.startRecording, in: "r"))
         _ = try speaker.event("the word") { if case .recordingStarted = $0 { true } else { nil } }
         try say(0..<50, on: track, by: speaker)
         try say(75..<100, on: track, by: speaker)
-        #expect(await gateway.gateway.rooms.stopRecording(ofRoom: "r"))
+        #expect(await gateway.gateway.rooms.attempt(.stopRecording(nil, .asked), in: "r"))
         let file = try await auditEvents.recordedFile()
         let said = try OpusTool.run(OpusTool.info, directory.appending(path: file.name).path())
         // Two seconds minus the encoder's delay.
@@ -144,7 +144,7 @@ struct RecordingTests {
         let listener = try Caller(gateway, room: "r", identity: "listener")
         let speaker = try Caller(gateway, room: "r", identity: "speaker")
         let track = try speaker.publish()
-        #expect(await gateway.gateway.rooms.startRecording(ofRoom: "r"))
+        #expect(await gateway.gateway.rooms.attempt(.startRecording, in: "r"))
         try say(0..<60, on: track, by: speaker)
         _ = try listener.event("the failure") { if case .recordingStopped(_, .failed) = $0 { true } else { nil } }
         listener.frames.removeAll()
@@ -159,20 +159,20 @@ struct RecordingTests {
         let speaker = try Caller(gateway, room: "r", identity: "speaker")
         let track = try speaker.publish()
         try say(0..<10, on: track, by: speaker)
-        #expect(await gateway.gateway.rooms.closeRoom(named: "r"))
+        #expect(await gateway.gateway.rooms.attempt(.close(.roomDeleted), in: "r"))
         #expect(try read(try await auditEvents.recordedFile()).count == 10)
     }
 
     @Test func invalidOpusPacketsAreSkipped() async throws {
         let speaker = try gateway.join("speaker")
         let track = try speaker.publish()
-        #expect(await gateway.gateway.rooms.startRecording(ofRoom: "r"))
+        #expect(await gateway.gateway.rooms.attempt(.startRecording, in: "r"))
         _ = try speaker.event("the word") { if case .recordingStarted = $0 { true } else { nil } }
         try say(0..<1, on: track, by: speaker)
         // Code 3 with no frames in it.
         try speaker.say(TestFrame.header(track.alias, 1).bytes + [0x03, 0x00])
         try say(2..<3, on: track, by: speaker)
-        #expect(await gateway.gateway.rooms.stopRecording(ofRoom: "r"))
+        #expect(await gateway.gateway.rooms.attempt(.stopRecording(nil, .asked), in: "r"))
         let file = try await auditEvents.recordedFile()
         #expect(try read(file).filter { $0.bytes.count > 2 }.map(\.bytes) == [Self.packets[0], Self.packets[2]])
     }
@@ -200,5 +200,31 @@ private struct FullDisk: RecordingStore {
         }
 
         func close() {}
+    }
+}
+
+/// Stores recordings as plain files in an existing directory.
+private struct RecordingDirectory: RecordingStore {
+    private let directory: URL
+
+    init(_ directory: URL) {
+        self.directory = directory
+    }
+
+    func makeFile(named name: String, for tap: Room.RecordingTap) throws -> any RecordingFile {
+        let url = directory.appending(path: name, directoryHint: .notDirectory)
+        try Data().write(to: url, options: .withoutOverwriting)
+        return PlainFile(handle: try FileHandle(forWritingTo: url))
+    }
+
+    private final class PlainFile: RecordingFile {
+        private let handle: FileHandle
+
+        init(handle: FileHandle) {
+            self.handle = handle
+        }
+
+        func append(_ bytes: [UInt8]) throws { try handle.write(contentsOf: Data(bytes)) }
+        func close() throws { try handle.close() }
     }
 }

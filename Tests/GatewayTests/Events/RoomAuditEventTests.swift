@@ -20,7 +20,7 @@ struct RoomAuditEventTests {
         try bob.ask(.hold(true))
         try bob.socket.send(text: #"{"type":"leave","data":{}}"#)
         #expect(try bob.closeCode() == 1000)
-        #expect(await gateway.gateway.rooms.closeRoom(named: "r"))
+        #expect(await gateway.gateway.rooms.attempt(.close(.roomDeleted), in: "r"))
         #expect(try ann.closeCode() == 4102)
         let words = await auditEvents.namesToTheEnd()
         #expect(words == ["started", "joined", "joined", "published", "unpublished", "held", "left", "left", "finished"])
@@ -33,7 +33,7 @@ struct RoomAuditEventTests {
         for (room, text) in words.sorted(by: { $0.key < $1.key }) {
             let ann = try Caller(gateway, room: room, identity: "ann") { $0.sessionID = "s" }
             try ann.ask(.segment(TranscriptSegment(id: "s1", role: .user, text: text, final: true)))
-            #expect(await gateway.gateway.rooms.closeRoom(named: room))
+            #expect(await gateway.gateway.rooms.attempt(.close(.roomDeleted), in: room))
         }
         var said: [Room.TranscribedSegment] = []
         var ends = 0
@@ -67,8 +67,8 @@ struct RoomAuditEventTests {
         let ann = try Caller(gateway, room: "r", identity: "ann")
         try ann.settle()
         #expect(
-            try gateway.get("/metrics")?.text.contains(#"patchbay_facts_lost_total{shard="0"} 1"#) == true
-                || gateway.get("/metrics")?.text.contains(#"patchbay_facts_lost_total{shard="1"} 1"#) == true)
+            try gateway.get("/metrics")?.text.contains(#"patchbay_audit_events_lost_total{shard="0"} 1"#) == true
+                || gateway.get("/metrics")?.text.contains(#"patchbay_audit_events_lost_total{shard="1"} 1"#) == true)
         _ = await auditEvents.next(upTo: 1)
         #expect(await auditEvents.next(upTo: 1) == [.missing(count: 1, rooms: ["r"])])
         withExtendedLifetime(ann) {}

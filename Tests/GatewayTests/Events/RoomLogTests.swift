@@ -78,7 +78,7 @@ struct RoomLogTests {
     @Test func endsWithTheRoom() async throws {
         let gateway = try TestGateway()
         let ann = try Caller(gateway, room: "r", identity: "ann")
-        #expect(await gateway.gateway.rooms.closeRoom(named: "r"))
+        #expect(await gateway.gateway.rooms.attempt(.close(.roomDeleted), in: "r"))
         #expect(try ann.closeCode() == 4102)
         let again = try Caller(gateway, room: "r", identity: "ann")
         #expect(types(try ask(gateway, "r")) == ["room.started", "participant.joined"])
@@ -95,6 +95,23 @@ struct RoomLogTests {
         #expect(room["num_speakers"] as? Int == 0)
         let detail = HTTPAsk(path: "/v1/rooms/r", fields: Self.administrator(of: "r"))
         #expect(try HTTPConnection(gateway).answer(to: detail)?.json?["active_speakers"] as? [String] == [])
+        withExtendedLifetime(ann) {}
+    }
+
+    @Test func participantsWhoseConnectionIsLostAreListed() throws {
+        let gateway = try TestGateway { $0.room.resumeWindow = .seconds(20) }
+        let ann = try Caller(gateway, room: "r", identity: "ann")
+        let bob = try Caller(gateway, room: "r", identity: "bob")
+        let detail = HTTPAsk(path: "/v1/rooms/r", fields: Self.administrator(of: "r"))
+        func reconnecting() throws -> [[String: Any]] {
+            try #require(try HTTPConnection(gateway).answer(to: detail)?.json?["reconnecting"] as? [[String: Any]])
+        }
+        #expect(try reconnecting().isEmpty)
+        bob.socket.socket.reset()
+        try Patience.until("the loss is listed") { try !reconnecting().isEmpty }
+        let lost = try reconnecting()
+        #expect(lost.map { $0["participant"] as? String } == ["bob"])
+        #expect((0..<20_000).contains(try #require(lost.first?["lost_ms"] as? Int)))
         withExtendedLifetime(ann) {}
     }
 }

@@ -54,6 +54,8 @@ struct BadBody: Sendable, CustomTestStringConvertible {
         BadBody("an empty string", #"{"title":""}"#, "1 to"),
         BadBody("a string for a number", #"{"title":"ball","count":"3"}"#, "count must be an integer"),
         BadBody("a fraction for an integer", #"{"title":"ball","count":1.5}"#, "count must be an integer"),
+        BadBody("an integer with a point", #"{"title":"ball","count":5.0}"#, "count must be an integer"),
+        BadBody("an integer with an exponent", #"{"title":"ball","count":1e1}"#, "count must be an integer"),
         BadBody("a negative number", #"{"title":"ball","count":-1}"#, "count must be 1 to 99"),
         BadBody("a number of 400 digits", #"{"title":"ball","count":\#(String(repeating: "9", count: 400))}"#, "too large"),
         BadBody("2 to the 63", #"{"title":"ball","count":9223372036854775808}"#, "count must be an integer"),
@@ -98,7 +100,10 @@ struct BadBodyTests {
 
     @Test(
         "like an invalid query",
-        arguments: ["limit=0", "limit=1001", "limit=many", "limit=1.5", "limit=", "kind=car", "limit=99999999999999999999"])
+        arguments: [
+            "limit=0", "limit=1001", "limit=many", "limit=1.5", "limit=5.0", "limit=1e1", "limit=%205", "limit=05", "limit=%2B5", "limit=",
+            "kind=car", "limit=99999999999999999999",
+        ])
     func query(_ query: String) throws {
         let answer = try #require(try HTTPConnection(try Self.gateway.get()).answer(to: HTTPAsk(path: "/v1/lists/a/wishes?\(query)")))
         #expect(answer.status == 400)

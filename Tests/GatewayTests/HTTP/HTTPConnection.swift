@@ -9,6 +9,8 @@ final class HTTPConnection {
         socket = try .secure(port: gateway.port, from: source, receiveBuffer: receiveBuffer)
     }
 
+    init(on socket: RawSocket) { self.socket = socket }
+
     /// Pipelines requests, in one TLS record if they fit.
     func send(_ asks: HTTPAsk...) throws { try socket.write(asks.flatMap(\.bytes)) }
 

@@ -1,6 +1,7 @@
 import Backend
 import HTTPServer
 import HTTPTypes
+import Identity
 import Logging
 import Sockets
 import Store
@@ -8,12 +9,16 @@ import Testing
 
 /// The log lines of requests that are answered with 500.
 struct RouteFailureTests {
+    @Test(arguments: TokenError.allCases) func tokenThatDoesNotVerifyIsAnsweredWithItsCode(_ error: TokenError) {
+        #expect(error.httpError.status == .unauthorized && error.httpError.code.rawValue == error.code)
+    }
+
     private struct Unknown: Error, CustomStringConvertible { var description: String { "a user's words" } }
 
     private func answer(throwing error: any Error, _ log: RecordedLog) async -> (status: Int, request: HTTPServerRequest) {
         let route = Route(.get, "/v1/things", "", access: .open, responses: [.noContent]) { _, _ in throw error }
         let router = Router(
-            routes: [route], origins: AllowedOrigins([]), failures: AuthFailureLimiter(), log: log.logger("patchbay.http"))
+            routes: [route], origins: AllowedOrigins([]), failures: AuthFailures(), log: log.logger("patchbay.http"))
         let request = HTTPServerRequest(method: .get, path: "/v1/things")
         return (await router.answer(request, by: router.find(request)).response.status.code, request)
     }

@@ -41,9 +41,9 @@ enum WishList {
 
     static let token = "Bearer of wishes"
 
-    static let giver = Access.token(refusing: [403]) { question -> String in
-        guard let token = question.headers[.authorization] else { throw HTTPError(.unauthorized, "missing_token", "bring a token") }
-        guard token == Self.token else { throw HTTPError(.unauthorized, "unknown_token", "bring another token") }
+    static let giver = Access.token("wisher", refusing: [403]) { question -> String in
+        guard let token = question.headers[.authorization] else { throw HTTPError(.missingToken, "bring a token") }
+        guard token == Self.token else { throw HTTPError(.badSignature, "bring another token") }
         return "giver"
     }
 

@@ -93,10 +93,10 @@ struct ValidationTests {
         try expectRefusal(404, "room_not_found", of: Self.token(), by: gateway)
     }
 
-    @Test(arguments: ["session_ended", "call_ended"]) func servicesRefuseBoth(code: String) throws {
-        let queue = AuditEventQueue(joinError: { room, _ in room == "over" ? HTTPError(.forbidden, code, "it is over") : nil })
+    @Test(arguments: [ErrorCode.sessionEnded, .callEnded]) func servicesRefuseBoth(code: ErrorCode) throws {
+        let queue = AuditEventQueue(joinError: { room, _ in room == "over" ? HTTPError(code, "it is over") : nil })
         let gateway = try TestGateway(auditEvents: queue)
-        try expectRefusal(403, code, of: Self.token(room: "over"), by: gateway)
+        try expectRefusal(403, code.rawValue, of: Self.token(room: "over"), by: gateway)
         #expect(try answer(Self.question(about: Self.token()), gateway).status == 200)
     }
 

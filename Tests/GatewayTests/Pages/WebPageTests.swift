@@ -14,11 +14,13 @@ struct WebPageTests {
         WebFile(path: "playground/parts/icon.svg", content: Array("<svg/>".utf8)), WebFile(path: "playground/style.css", content: []),
         WebFile(path: "sessions/index.html", content: Array("<!doctype html><title>s</title>".utf8)),
         WebFile(path: "dashboard/index.html", content: Array("<!doctype html><title>d</title>".utf8)),
-        WebFile(path: "data.json", content: Array("{}".utf8)), WebFile(path: "tone.bin", content: [0, 255, 128, 10, 13]),
+        WebFile(path: "dist/patchbay.js", content: Array("bundle".utf8)),
+        WebFile(path: "data.json", content: Array("{}".utf8)),
+        WebFile(path: "tone.bin", content: [0, 255, 128, 10, 13]),
     ]
 
     init() throws {
-        gateway = try TestGateway(routes: WebPages.routes(Self.files)) { $0.edge.servesPages = false }
+        gateway = try TestGateway(routes: WebPages.routes(Self.files, release: "1.2.3")) { $0.edge.servesPages = false }
     }
 
     private func ask(_ path: String, _ fields: [(name: String, value: String)] = [], method: String = "GET") throws -> HTTPAnswer {
@@ -39,7 +41,7 @@ struct WebPageTests {
     }
 
     @Test func pageWithoutItsFileIsNotServed() throws {
-        let gateway = try TestGateway(routes: WebPages.routes(Self.files.filter { $0.path != "sessions/index.html" })) {
+        let gateway = try TestGateway(routes: WebPages.routes(Self.files.filter { $0.path != "sessions/index.html" }, release: nil)) {
             $0.edge.servesPages = false
         }
         #expect(try gateway.get("/sessions")?.status == 404)
@@ -104,6 +106,32 @@ struct WebPageTests {
         #expect(try ask("/web/patchbay.js").fields["etag"] == answer.fields["etag"])
     }
 
+    // MARK: Bundles
+
+    @Test func bundleOfTheReleaseIsCachedForEver() throws {
+        let answer = try ask("/web/1.2.3/patchbay.js")
+        #expect(answer.status == 200 && answer.text == "bundle")
+        #expect(answer.fields["cache-control"] == "public, max-age=31536000, immutable")
+        #expect(answer.fields["content-type"] == "text/javascript; charset=utf-8" && answer.fields["etag"] != nil)
+        #expect(try ask("/web/dist/patchbay.js").fields["cache-control"] == "no-cache")
+    }
+
+    @Test(arguments: ["1.2.2", "1.2.4", "0.0.1", "10.20.30"]) func anotherVersionRedirectsToTheBundle(version: String) throws {
+        let answer = try ask("/web/\(version)/patchbay.js")
+        #expect(answer.status == 302 && answer.fields["location"] == "/web/dist/patchbay.js")
+        #expect(answer.fields["cache-control"] == "no-cache")
+    }
+
+    @Test func developmentBuildHasNoImmutableBundle() throws {
+        let gateway = try TestGateway(routes: WebPages.routes(Self.files, release: nil)) { $0.edge.servesPages = false }
+        #expect(try gateway.get("/web/1.2.3/patchbay.js")?.status == 302)
+    }
+
+    @Test(arguments: ["1.2.3/nothing.js", "1.2.3/data.json", "1.2/patchbay.js", "1.2.3.4/patchbay.js", "1.2.x/patchbay.js", "1.2.3/"])
+    func versionsHaveNothingButBundles(path: String) throws {
+        #expect(try ask("/web/" + path).status == 404)
+    }
+
     // MARK: What is not there
 
     @Test(arguments: [
@@ -137,14 +165,18 @@ struct WebPageTests {
         let folder = URL(filePath: Repository.path("Web"))
         let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
         let files = try names.filter { name in
-            try !name.split(separator: "/").contains { $0.hasPrefix(".") }
+            try !name.split(separator: "/").contains { $0.hasPrefix(".") || $0 == "package.json" }
                 && folder.appending(path: name).resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true
         }
-        #expect(Set(WebFile.all.map(\.path)) == Set(files))
+        let bundles = ["patchbay", "patchbay-assistant", "playback-worklet", "capture-worklet"].flatMap {
+            ["dist/\($0).js", "dist/\($0).js.map"]
+        }
+        #expect(Set(WebFile.all.map(\.path)) == Set(files + bundles))
         let gateway = try TestGateway()
         let connection = try HTTPConnection(gateway)
         for file in WebFile.all {
-            let content = Array(try Data(contentsOf: folder.appending(path: file.path)))
+            let isBundle = bundles.contains(file.path)
+            let content = isBundle ? file.content : Array(try Data(contentsOf: folder.appending(path: file.path)))
             let answer = try #require(try connection.answer(to: HTTPAsk(path: "/web/" + file.path)))
             #expect(answer.status == 200 && answer.body == content, "\(file.path)")
             #expect(file.contentType != "application/octet-stream", "\(file.path)")

@@ -29,22 +29,22 @@ struct APNsSenderTests {
         let key = try #require(ES256Key(pem: SecretText(Self.key.privatePEM)))
         let settings = APNsSettings(
             key: key, keyID: "ABC123DEFG", teamID: "TEAM", topic: "com.example.voice", environment: .sandbox, url: server.url)
-        let client = try OutgoingClient(trusting: .authority(path: Certificate.usual.certificateURL.path), version: .http2)
+        let client = try OutgoingClient(authority: Certificate.usual.certificateURL.path, connections: .shared)
         return APNsSender(
             settings, clock: ContinuousClock(), now: { Self.now + ahead() }, random: { 0 }, sending: client.outgoing(timeout: .seconds(5)))
     }
 
     @Test func pushIsWhatAPNsExpects() async throws {
-        let server = try await APNsServer()
+        let server = try await APNsServer((200, ""))
         let push = Self.request()
         #expect(try await sender(to: server).send(push, to: Self.device, while: { true }) == .delivered)
-        let request = try #require(server.requests.first)
+        let request = try #require(try server.requests.first)
         #expect(request.path == "/3/device/" + Self.device.revealedText)
         #expect(request.fields["apns-push-type"] == "voip" && request.fields["apns-topic"] == "com.example.voice.voip")
         #expect(request.fields["apns-priority"] == "10")
         #expect(request.fields["apns-expiration"] == String(push.expiresAt.milliseconds / 1_000))
         #expect(request.fields["connection"] == nil)
-        let body = try #require(try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any])
+        let body = try #require(try JSONSerialization.jsonObject(with: Data(request.body.utf8)) as? [String: Any])
         #expect(body["aps"] is [String: Any])
         #expect(body["call"] as? [String: String] == ["id": "CA_1", "caller": "ann", "caller_name": "Ann", "metadata": "m"])
         let parts = try #require(request.fields["authorization"]).dropFirst("bearer ".count).split(separator: ".")
@@ -52,55 +52,56 @@ struct APNsSenderTests {
     }
 
     @Test func providerTokenIsReusedAndRenewedInTime() async throws {
-        let server = try await APNsServer()
+        let server = try await APNsServer((200, ""))
         let ahead = Mutex(Duration.zero)
         let sender = try sender(to: server) { ahead.withLock { $0 } }
         for minutes in [0, 49, 51] {
             ahead.withLock { $0 = .seconds(minutes * 60) }
             #expect(await sender.send(Self.request(ringing: .seconds(7_200)), to: Self.device, while: { true }) == .delivered)
         }
-        let tokens = server.requests.compactMap { $0.fields["authorization"] }
+        #expect(try server.requests.map(\.connection) == [1, 1, 1])
+        let tokens = try server.requests.compactMap { $0.fields["authorization"] }
         #expect(tokens.count == 3 && tokens[0] == tokens[1] && tokens[1] != tokens[2])
     }
 
     @Test func expiredProviderTokenIsReplacedAtOnce() async throws {
-        let server = try await APNsServer { $0 == 0 ? .init(403, #"{"reason":"ExpiredProviderToken"}"#) : .init(200) }
+        let server = try await APNsServer((403, #"{"reason":"ExpiredProviderToken"}"#), (200, ""))
         #expect(try await sender(to: server).send(Self.request(), to: Self.device, while: { true }) == .delivered)
-        #expect(server.requests.count == 2)
+        #expect(try server.requests.count == 2)
     }
 
     @Test func removedAppIsReportedWithItsTime() async throws {
-        let server = try await APNsServer { _ in .init(410, #"{"reason":"Unregistered","timestamp":1795000000000}"#) }
+        let server = try await APNsServer((410, #"{"reason":"Unregistered","timestamp":1795000000000}"#))
         let outcome = try await sender(to: server).send(Self.request(), to: Self.device, while: { true })
         #expect(outcome == .unregistered(since: WallTime(milliseconds: 1_795_000_000_000)))
-        #expect(server.requests.count == 1)
+        #expect(try server.requests.count == 1)
     }
 
     @Test func unknownDeviceTokenIsReportedLikeARemovedApp() async throws {
-        let server = try await APNsServer { _ in .init(400, #"{"reason":"BadDeviceToken"}"#) }
+        let server = try await APNsServer((400, #"{"reason":"BadDeviceToken"}"#))
         #expect(try await sender(to: server).send(Self.request(), to: Self.device, while: { true }) == .unregistered(since: nil))
-        #expect(server.requests.count == 1)
+        #expect(try server.requests.count == 1)
     }
 
     @Test(arguments: [(400, "BadTopic"), (403, "InvalidProviderToken"), (413, "PayloadTooLarge")])
     func hopelessPushIsNotRepeated(status: Int, reason: String) async throws {
-        let server = try await APNsServer { _ in .init(status, #"{"reason":"\#(reason)"}"#) }
+        let server = try await APNsServer((status, #"{"reason":"\#(reason)"}"#))
         #expect(try await sender(to: server).send(Self.request(), to: Self.device, while: { true }) == .rejected(reason))
-        #expect(server.requests.count == 1)
+        #expect(try server.requests.count == 1)
     }
 
     @Test func busyServerIsAskedAgainWhileTheCallRings() async throws {
-        let server = try await APNsServer { [.init(429, #"{"reason":"TooManyRequests"}"#), .init(503), .init(200)][min($0, 2)] }
+        let server = try await APNsServer((429, #"{"reason":"TooManyRequests"}"#), (503, ""), (200, ""))
         #expect(try await sender(to: server).send(Self.request(), to: Self.device, while: { true }) == .delivered)
-        #expect(server.requests.count == 3)
+        #expect(try server.requests.count == 3)
     }
 
     @Test func attemptsEndWithTheRinging() async throws {
-        let server = try await APNsServer { _ in .init(503) }
+        let server = try await APNsServer((503, ""))
         let sender = try sender(to: server)
         // Less than the pause after the first attempt.
         #expect(await sender.send(Self.request(ringing: .milliseconds(240)), to: Self.device, while: { true }) == .expired)
-        #expect(server.requests.count == 1)
+        #expect(try server.requests.count == 1)
         let isAnswered = Mutex(false)
         let outcome = await sender.send(Self.request(), to: Self.device) {
             isAnswered.withLock { isAnswered in
@@ -108,6 +109,6 @@ struct APNsSenderTests {
                 return !isAnswered
             }
         }
-        #expect(outcome == .expired && server.requests.count == 2)
+        #expect(try outcome == .expired && server.requests.count == 2)
     }
 }

@@ -1,109 +1,60 @@
 import Foundation
-import NIOCore
-import NIOHTTP1
-import NIOHTTP2
-import NIOPosix
-import NIOSSL
-import Synchronization
+import Testing
 
-/// A server that speaks APNs' contract: HTTP/2 over TLS and nothing else.
+/// `Tests/Interop/apns_server.py`, a server that speaks APNs' contract: HTTP/2 over TLS and nothing else. It ends with its owner.
 final class APNsServer: Sendable {
-    struct Request: Sendable {
+    struct Request: Decodable, Sendable {
         var path: String
-        var fields: [String: String] = [:]
-        var body: [UInt8] = []
-    }
-
-    struct Answer: Sendable {
-        var status: Int
+        var fields: [String: String]
         var body: String
-
-        init(_ status: Int, _ body: String = "") {
-            self.status = status
-            self.body = body
-        }
+        /// From 1.
+        var connection: Int
     }
 
-    private let channel: any Channel
-    private let received: Received
+    let url: String
+    private let log = FileManager.default.temporaryDirectory.appending(path: "apns-\(UUID().uuidString)")
+    /// The server's standard input: it ends when this process no longer holds it.
+    private let input = Pipe()
 
-    /// - Parameter answer: the answer to a request, by its number from 0.
-    init(_ answer: @escaping @Sendable (Int) -> Answer = { _ in Answer(200) }) async throws {
-        let received = Received(answer)
-        self.received = received
-        let files = Certificate.usual
-        var tls = TLSConfiguration.makeServerConfiguration(
-            certificateChain: try NIOSSLCertificate.fromPEMFile(files.certificateURL.path).map { .certificate($0) },
-            privateKey: .privateKey(try NIOSSLPrivateKey(file: files.keyURL.path, format: .pem)))
-        tls.applicationProtocols = ["h2"]
-        let context = try NIOSSLContext(configuration: tls)
-        channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .childChannelInitializer { connection in
-                connection.eventLoop.makeCompletedFuture {
-                    let pipeline = connection.pipeline.syncOperations
-                    try pipeline.addHandler(NIOSSLServerHandler(context: context))
-                    _ = try pipeline.configureHTTP2Pipeline(
-                        mode: .server, connectionConfiguration: .init(), streamConfiguration: .init()
-                    ) { stream in
-                        stream.eventLoop.makeCompletedFuture {
-                            try stream.pipeline.syncOperations.addHandlers([
-                                HTTP2FramePayloadToHTTP1ServerCodec(), Responder(received),
-                            ])
-                        }
-                    }
+    /// - Parameter answers: statuses and bodies in the order of the requests; the last one is repeated.
+    init(_ answers: (status: Int, body: String)...) async throws {
+        let package = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardized
+        let python = package.appending(path: ".venv-interop/bin/python")
+        try #require(
+            FileManager.default.isExecutableFile(atPath: python.path),
+            "these tests need the Python environment of the interop tests: run `make interop` (or `make test`, which does it)")
+        let list = try JSONSerialization.data(withJSONObject: answers.map { [$0.status, $0.body] as [Any] })
+        let (files, output, process) = (Certificate.usual, Pipe(), Process())
+        process.executableURL = python
+        process.arguments = [
+            package.appending(path: "Tests/Interop/apns_server.py").path, files.certificateURL.path, files.keyURL.path, log.path,
+            String(decoding: list, as: UTF8.self),
+        ]
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        let line = await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var line = Data()
+                while let byte = try? output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty, byte != Data("\n".utf8) {
+                    line += byte
                 }
+                continuation.resume(returning: String(decoding: line, as: UTF8.self))
             }
-            .bind(host: "127.0.0.1", port: 0).get()
+        }
+        let port = try #require(Int(line), "the server did not print its port")
+        url = "https://127.0.0.1:\(port)"
     }
 
-    deinit { channel.close(promise: nil) }
-
-    var url: String { "https://127.0.0.1:\(channel.localAddress?.port ?? 0)" }
-
-    var requests: [Request] { received.requests.withLock { $0 } }
-
-    private final class Received: Sendable {
-        let requests = Mutex<[Request]>([])
-        private let answer: @Sendable (Int) -> Answer
-
-        init(_ answer: @escaping @Sendable (Int) -> Answer) {
-            self.answer = answer
-        }
-
-        func add(_ request: Request) -> Answer {
-            answer(
-                requests.withLock { requests in
-                    requests.append(request)
-                    return requests.count - 1
-                })
-        }
+    deinit {
+        try? FileManager.default.removeItem(at: log)
     }
 
-    /// One request and its response.
-    private final class Responder: ChannelInboundHandler {
-        typealias InboundIn = HTTPServerRequestPart
-        typealias OutboundOut = HTTPServerResponsePart
-
-        private let received: Received
-        private var request = Request(path: "")
-
-        init(_ received: Received) {
-            self.received = received
-        }
-
-        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            switch unwrapInboundIn(data) {
-            case .head(let head):
-                request.path = head.uri
-                for (name, value) in head.headers { request.fields[name.lowercased()] = value }
-            case .body(let bytes): request.body += bytes.readableBytesView
-            case .end:
-                let answer = received.add(request)
-                let head = HTTPResponseHead(version: .http2, status: HTTPResponseStatus(statusCode: answer.status))
-                context.write(wrapOutboundOut(.head(head)), promise: nil)
-                context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: answer.body)))), promise: nil)
-                context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-            }
+    /// Those that were answered, and perhaps one more.
+    var requests: [Request] {
+        get throws {
+            let lines = try Data(contentsOf: log).split(separator: UInt8(ascii: "\n"))
+            return try lines.map { try JSONDecoder().decode(Request.self, from: $0) }
         }
     }
 }

@@ -79,12 +79,44 @@ struct SpeechRouteTests {
 
     @Test func identicalConcurrentRequestsShareOneJob() throws {
         tones.hold()
-        let bob = try AppUser(backend, "bob@example.org")
-        let ids = [try job("the same"), try job("the same", bob), try job("the same")]
-        #expect(Set(ids).count == 1)
+        let services = [serviceUser(TestToken.assistant("shop")), serviceUser(TestToken.assistant("guide"))]
+        for users in [[ann, ann], services] {
+            let ids = try users.map { try job("the same", $0) }
+            #expect(Set(ids).count == 1)
+            try Patience.until("it is generated") { try state(ids[0], users[0])["status"] as? String == "generating" }
+        }
+        #expect(tones.texts == ["the same", "the same"], "one for Ann, and one for the assistants")
         tones.release()
-        for user in [ann, bob] { try reach("ready", of: ids[0], user) }
-        #expect(tones.texts == ["the same"])
+    }
+
+    /// Neither by its status, its id and its progress, nor obviously by its time.
+    @Test(arguments: [true, false]) func noAnswerTellsWhetherAnotherUserHasAsked(_ wasService: Bool) throws {
+        tones.hold(at: 40)
+        let (bob, text) = (try AppUser(backend, "bob@example.org"), "are you ill")
+        let first = wasService ? serviceUser(TestToken.assistant("shop")) : ann
+        let known = try job(text, first)
+        try Patience.until("it runs") { try state(known, first)["progress"] as? Int == 40 }
+        let (unready, meanwhile) = (try speak(text, bob), try speak("are you well", bob))
+        func fields(_ answer: HTTPAnswer) -> [String: String] { (answer.json ?? [:]).filter { $0.key != "id" }.mapValues { "\($0)" } }
+        #expect(unready.status == 202 && unready.json?["id"] as? String != known && fields(unready)["progress"] == "0")
+        #expect(meanwhile.status == 202 && fields(meanwhile)["progress"] == "0")
+        #expect(try bob.ask("DELETE", "/v1/speech/\(unready.json?["id"] ?? "")").status == 204)
+        Thread.sleep(forTimeInterval: 0.5)
+        tones.release()
+        try reach("ready", of: known, first)
+        try reach("ready", of: try #require(meanwhile.json?["id"] as? String), bob)
+        let spoken = tones.texts.count { $0 == text }
+
+        let began = ContinuousClock.now
+        let (again, other) = (try speak(text, bob), try speak("are you tired", bob))
+        #expect(again.status == 202 && other.status == 202)
+        #expect(fields(again).keys == fields(other).keys && fields(again)["progress"] == "0")
+        let id = try #require(again.json?["id"] as? String)
+        try reach("ready", of: id, bob)
+        #expect(ContinuousClock.now - began > .milliseconds(400), "it takes as long as it took")
+        #expect(tones.texts.count { $0 == text } == spoken, "and costs nothing")
+        #expect(try bob.ask("GET", "/v1/speech/\(id)/audio").body == first.ask("GET", "/v1/speech/\(known)/audio").body)
+        #expect(try speak(text, bob).status == 200, "this user has asked before")
     }
 
     @Test func progressIsPolledAndSentOnTheRequestersChannel() throws {
@@ -120,13 +152,13 @@ struct SpeechRouteTests {
         let administrator = serviceUser(TestToken.administering { $0.roomCreate = true })
         #expect(try speak("a greeting", administrator, more: ["voice": "onyx"]).status == 200)
         #expect(try state(id, administrator)["status"] as? String == "ready")
-        // A user sees it only after asking for the same.
+        // A user has clips of its own.
         #expect(try ann.ask("GET", "/v1/speech/\(id)").status == 404)
-        #expect(try speak("a greeting", more: ["voice": "onyx"]).status == 200)
-        #expect(try state(id)["status"] as? String == "ready")
-        // An administrator deletes it for all.
+        #expect(try speak("a greeting", more: ["voice": "onyx"]).status == 202)
+        #expect(try ann.ask("GET", "/v1/speech/\(id)").status == 404)
+        // An administrator deletes it for all services.
         #expect(try administrator.ask("DELETE", "/v1/speech/\(id)").status == 204)
-        for user in [ann, assistant] { #expect(try user.ask("GET", "/v1/speech/\(id)").status == 404) }
+        #expect(try assistant.ask("GET", "/v1/speech/\(id)").status == 404)
         let participant = serviceUser(TestToken.joining("r", as: "eve"))
         #expect(try speak("hello", participant).status == 403)
         #expect(try speak("hello", serviceUser("")).status == 401)
@@ -134,22 +166,24 @@ struct SpeechRouteTests {
 
     @Test func cancellingKeepsTheJobForOthersAndEndsItWithTheLast() throws {
         tones.hold()
-        let bob = try AppUser(backend, "bob@example.org")
-        let id = try job("shared")
-        #expect(try job("shared", bob) == id)
+        let (shop, guide) = (serviceUser(TestToken.assistant("shop")), serviceUser(TestToken.assistant("guide")))
+        let id = try job("shared", shop)
+        #expect(try job("shared", guide) == id)
         try Patience.until("it runs") { tones.texts == ["shared"] }
-        #expect(try ann.ask("DELETE", "/v1/speech/\(id)").status == 204)
-        #expect(try state(id)["status"] as? String == "cancelled")
-        #expect(try state(id, bob)["status"] as? String == "generating")
+        #expect(try shop.ask("DELETE", "/v1/speech/\(id)").status == 204)
+        #expect(try state(id, guide)["status"] as? String == "generating")
         #expect(tones.cancelledCount == 0)
-        #expect(try bob.ask("DELETE", "/v1/speech/\(id)").status == 204)
+        #expect(try guide.ask("DELETE", "/v1/speech/\(id)").status == 204)
         try Patience.until("the generation stops") { tones.cancelledCount == 1 }
-        #expect(try ann.ask("DELETE", "/v1/speech/\(id)").status == 404)
+        #expect(try guide.ask("DELETE", "/v1/speech/\(id)").status == 404)
+        let own = try job("Ann's")
+        #expect(try ann.ask("DELETE", "/v1/speech/\(own)").status == 204)
+        #expect(try state(own)["status"] as? String == "cancelled")
 
         tones.release()
         let again = try job("shared")
         try reach("ready", of: again)
-        #expect(tones.texts == ["shared", "shared"])
+        #expect(tones.texts.count { $0 == "shared" } == 2)
         #expect(try ann.ask("DELETE", "/v1/speech/\(again)").status == 204)
         #expect(try ann.ask("GET", "/v1/speech/\(again)").status == 404)
     }
@@ -260,13 +294,13 @@ struct SpeechRouteTests {
         var ids: [String] = []
         for user in [ann, assistant] { ids.append(try job("for \(ids.count)", user)) }
         for (id, user) in zip(ids, [ann, assistant]) { try reach("ready", of: id, user) }
-        let ticket = try ann.start()
-        #expect(try play(ids[0], in: ticket.room, by: ann).code == "room_not_found", "nobody is in it")
-        let phone = try ticket.join(backend.gateway)
-        #expect(try play(ids[0], in: ticket.room, by: ann).status == 204)
+        let started = try ann.start()
+        #expect(try play(ids[0], in: started.room, by: ann).code == "room_not_found", "nobody is in it")
+        let phone = try started.join(backend.gateway)
+        #expect(try play(ids[0], in: started.room, by: ann).status == 204)
         let play1 = try #require(tones.plays.first)
         #expect(try play1.file == ann.ask("GET", "/v1/speech/\(ids[0])/audio").body)
-        #expect(play1.token.video?.room == ticket.room && play1.token.kind == .agent && play1.token.identity.hasPrefix("speech:"))
+        #expect(play1.token.video?.room == started.room && play1.token.kind == .agent && play1.token.identity.hasPrefix("speech:"))
 
         // An assistant plays where it is, an administrator everywhere, a user in no other room.
         let other = try Caller(backend.gateway, room: "other", identity: "eve")

@@ -5,7 +5,7 @@ import Gateway
 import HTTPServer
 import Sockets
 import Synchronization
-import TLSFastPath
+import TLSRecords
 
 /// A gateway on a free port that stops with its last reference. The suite traits wait until it has.
 final class TestGateway: Sendable {
@@ -33,7 +33,7 @@ final class TestGateway: Sendable {
     ) throws {
         var settings = GatewaySettings(
             port: 0, shardCount: 2, tls: Certificate.usual.files,
-            room: RoomSettings(departureTimeout: .milliseconds(100), resumeWindow: .zero), recordLayer: Self.recordLayer, version: "tests")
+            room: RoomSettings(departureTimeout: .milliseconds(100), resumeWindow: .zero), fastPath: Self.fastPath, version: "tests")
         change(&settings)
         let gateway = try Gateway(
             settings: settings, keys: TestToken.keys, auditEvents: auditEvents, recordings: recordings, calls: calls, dispatch: dispatch,
@@ -43,7 +43,7 @@ final class TestGateway: Sendable {
     }
 
     /// The whole suite runs with the fast path on, or off if `PATCHBAY_TLS_FAST_PATH` is `off`.
-    static let recordLayer = TLSFastPath(
+    static let fastPath = TLSFastPath(
         ProcessInfo.processInfo.environment["PATCHBAY_TLS_FAST_PATH"].flatMap(TLSFastPath.Mode.init(rawValue:)) ?? .auto)
 
     deinit {

@@ -1,10 +1,11 @@
 import Backend
-import Engine
 import Foundation
 import Gateway
 import Store
 import Testing
 import Wire
+
+@testable import Engine
 
 /// An independent receiver: LiveKit's own, in Python.
 @Suite(.onOwnThread, .timeLimit(.minutes(2)))

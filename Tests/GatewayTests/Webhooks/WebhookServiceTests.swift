@@ -5,6 +5,7 @@ import Identity
 import Store
 import Synchronization
 import Testing
+import Wire
 
 /// Delivery of webhooks from the store to a receiver over real sockets.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(2)))
@@ -46,7 +47,9 @@ struct WebhookServiceTests {
         let (world, counters, log) = (try WebhookWorld(), ServiceCounters(), RecordedLog())
         let url = receiver.url() + "?key=a-secret"
         let webhooks = ["a", "b"].map {
-            OutgoingWebhook(event: "room_started", endpoint: url, room: "den", body: $0, requestID: "asked-\($0)")
+            OutgoingWebhook(
+                event: "room_started", endpoint: url, room: "den", body: $0, requestID: "asked-\($0)",
+                trace: TraceContext(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"))
         }
         try await world.store.enqueue(webhooks, at: WebhookWorld.now)
         try await world.serving([url], counters: counters, operatorLog: log.operatorLog()) {
@@ -57,6 +60,8 @@ struct WebhookServiceTests {
         }
         #expect(counters.histograms(of: .webhookSeconds).map(\.histogram.count) == [3])
         #expect(receiver.requests.map { $0.fields["x-request-id"] } == ["asked-a", "asked-a", "asked-b"])
+        let traces = receiver.requests.compactMap { TraceContext(traceparent: $0.fields["traceparent"]) }
+        #expect(traces.allSatisfy { $0.traceID == "0af7651916cd43dd8448eb211c80319c" } && Set(traces.map(\.spanID)).count == 3)
         let (failed, dead) = (log.lines("webhook failed and will be repeated"), log.lines("webhook given up"))
         #expect(
             failed.count == 1 && failed[0]["reason"] == "status 503" && failed[0]["attempts"] == "1" && failed[0]["request"] == "asked-a")

@@ -1,10 +1,11 @@
 import Backend
-import Engine
 import Foundation
 import Gateway
 import Store
 import Testing
 import Wire
+
+@testable import Engine
 
 struct WebhookWriterTests {
     private static let endpoints = ["https://a.example/hook", "https://b.example/hook"]

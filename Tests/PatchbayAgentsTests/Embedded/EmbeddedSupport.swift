@@ -1,5 +1,6 @@
 import Audio
 import Foundation
+import Logging
 import Testing
 import Wire
 
@@ -15,7 +16,15 @@ enum Embedded {
     }
 
     private static let loadedRecognizer = Task { try await MoonshineRecognizer(models: models()) }
-    private static let loadedSynthesizer = Task { try HibariSynthesizer(models: models()) }
+    private static let loadedSynthesizer = Task { try makeHibari() }
+
+    /// With patience, for loaded machines.
+    static func makeHibari() throws -> HibariSynthesizer {
+        var settings = HelperRequests.Settings()
+        settings.startTimeout = .seconds(120)
+        settings.silenceMax = .seconds(60)
+        return try HibariSynthesizer(models: models(), settings: settings, logger: Logger(label: "test"))
+    }
 
     static func recognizer() async throws -> MoonshineRecognizer { try await loadedRecognizer.value }
     static func hibari() async throws -> HibariSynthesizer { try await loadedSynthesizer.value }

@@ -65,8 +65,8 @@ struct EmbeddedVoicesTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aSilentHelperIsReplacedByASimpleVoice() async throws {
-        let hibari = try HibariSynthesizer(models: Embedded.models())
+    @Test(.timeLimit(.minutes(5))) func aSilentHelperIsReplacedByASimpleVoice() async throws {
+        let hibari = try Embedded.makeHibari()
         _ = try await Embedded.speech(hibari.synthesize("Hello.", voice: "alloy"))
         let processID = try #require(hibari.helper.processID)
         #expect(kill(processID, SIGSTOP) == 0)

@@ -122,18 +122,18 @@ struct HelperProcessTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aProgramThatDoesNotStartIsUnavailable() async {
+    @Test(.timeLimit(.minutes(5))) func aProgramThatDoesNotStartIsUnavailable() async {
         let error = await failure(of: helper("echo 'no such model' >&2; exit 3"))
         #expect(error?.code == .unavailable)
         #expect(error?.message.contains("no such model") == true)
     }
 
-    @Test(.timeLimit(.minutes(1))) func aMissingProgramIsUnavailable() async {
+    @Test(.timeLimit(.minutes(5))) func aMissingProgramIsUnavailable() async {
         let helper = HelperProcess(.init(name: "test", executable: "/nowhere/python", arguments: []), logger: Logger(label: "test"))
         #expect(await failure(of: helper)?.code == .unavailable)
     }
 
-    @Test(.timeLimit(.minutes(1))) func aProgramThatWritesRubbishIsUnavailable() async {
+    @Test(.timeLimit(.minutes(5))) func aProgramThatWritesRubbishIsUnavailable() async {
         #expect(await failure(of: helper("echo 'Hello, I am not a helper.'; sleep 60"))?.code == .unavailable)
     }
 

@@ -99,8 +99,8 @@ struct HibariSynthesizerTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aKilledHelperFailsItsRequestsAndIsReplaced() async throws {
-        let hibari = try HibariSynthesizer(models: Embedded.models())
+    @Test(.timeLimit(.minutes(5))) func aKilledHelperFailsItsRequestsAndIsReplaced() async throws {
+        let hibari = try Embedded.makeHibari()
         let long = Array(repeating: Self.sentences[0], count: 60).joined(separator: " ")
         for round in 1...2 {
             var pieces = hibari.synthesize(long, voice: "alloy").makeAsyncIterator()
@@ -119,8 +119,8 @@ struct HibariSynthesizerTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func theHelperEndsWithItsSynthesizer() async throws {
-        var hibari: HibariSynthesizer? = try HibariSynthesizer(models: Embedded.models())
+    @Test(.timeLimit(.minutes(5))) func theHelperEndsWithItsSynthesizer() async throws {
+        var hibari: HibariSynthesizer? = try Embedded.makeHibari()
         _ = try await Embedded.speech(try #require(hibari).synthesize("Hello.", voice: "alloy"))
         let processID = try #require(hibari?.helper.processID)
         hibari = nil

@@ -41,14 +41,6 @@ struct SileroDetectorTests {
         #expect(together == alone)
     }
 
-    @Test func aResetForgetsTheStream() throws {
-        let clip = try Embedded.demoClip()
-        let detector = try detector()
-        let first = try probabilities(clip, detector)
-        detector.reset()
-        #expect(try probabilities(clip, detector) == first)
-    }
-
     @Test func valuesThatAreNotNumbersDoNotSpoilTheStream() throws {
         let detector = try detector()
         #expect(try detector.probability(of: [Float](repeating: .nan, count: 512)).isFinite)

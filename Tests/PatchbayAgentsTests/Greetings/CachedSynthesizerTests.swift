@@ -3,7 +3,7 @@ import Wire
 
 @testable import PatchbayAgents
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CachedSynthesizerTests {
     private let cache = SpeechCache()
 

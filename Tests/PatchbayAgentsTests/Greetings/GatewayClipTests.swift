@@ -11,7 +11,7 @@ import Wire
 @testable import PatchbayAgents
 
 /// Greetings from the speech clips of a real gateway.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct GatewayClipTests {
     /// Speaks each text as one second of a tone, with two words.
     private final class ToneGenerator: SpeechGenerator {

@@ -5,7 +5,7 @@ import Wire
 
 @testable import PatchbayAgents
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct GreetingPreparationTests {
     private static let definition = AssistantDefinition(
         id: "shop", greetings: ["Hello {name}, this is Robin. How can I help you?", "Welcome, {name}. How can I help you?", "Good day."])

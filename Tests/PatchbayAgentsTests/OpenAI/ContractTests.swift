@@ -4,13 +4,13 @@ import Synchronization
 import Testing
 import Wire
 
-/// The cases that `Tests/Interop/openai_contract.py` runs with the official client, against the same emulator.
-@Suite(.timeLimit(.minutes(2)))
+/// The cases that `Tests/Interop/providers/contract.py` runs with the official client, against the same emulator.
+@Suite(.timeLimit(.minutes(5)))
 struct ContractTests {
     @Test(arguments: ContractCase.all("chat")) func chatCompletions(_ contract: ContractCase) async throws {
-        let (settings, environment) = try await contract.settings()
+        let (settings, secrets) = try await contract.settings()
         let (parts, code) = await outcome(
-            of: try OpenAIResponder(settings, environment: environment).respond(to: conversation(of: contract)))
+            of: try OpenAIResponder(settings, secrets: secrets).respond(to: conversation(of: contract)))
         #expect(code == contract.swift)
         guard contract.swift == nil else { return }
         var (text, calls, endsCall) = ("", [String](), false)
@@ -27,8 +27,8 @@ struct ContractTests {
     }
 
     @Test(arguments: ContractCase.all("transcription")) func transcriptions(_ contract: ContractCase) async throws {
-        let (settings, environment) = try await contract.settings()
-        let recognizer = try OpenAIRecognizer(settings, environment: environment)
+        let (settings, secrets) = try await contract.settings()
+        let recognizer = try OpenAIRecognizer(settings, secrets: secrets)
         let segment = SpeechSegment(
             samples: Array(repeating: 0.25, count: Int(16_000 * (contract.seconds ?? 0))), start: Instant(nanoseconds: 0), language: "en")
         let (results, code) = await outcome(of: recognizer.recognize(segment))
@@ -36,13 +36,11 @@ struct ContractTests {
         guard contract.swift == nil else { return }
         let result = try #require(results.last)
         #expect(results.count == 1 && result.isFinal && result.text == contract.text)
-        #expect(result.words?.count ?? 0 == contract.words)
-        #expect((result.words ?? []).allSatisfy { .zero <= $0.start && $0.start <= $0.end && $0.end <= segment.duration })
     }
 
     @Test(arguments: ContractCase.all("speech")) func speech(_ contract: ContractCase) async throws {
-        let (settings, environment) = try await contract.settings()
-        let synthesizer = try OpenAISynthesizer(settings, environment: environment)
+        let (settings, secrets) = try await contract.settings()
+        let synthesizer = try OpenAISynthesizer(settings, secrets: secrets)
         let (pieces, code) = await outcome(of: synthesizer.synthesize(contract.say ?? "", voice: "alloy"))
         #expect(code == contract.swift)
         guard contract.swift == nil else { return }
@@ -56,19 +54,19 @@ struct ContractTests {
 
     @Test func whatPrecedesAFaultIsDelivered() async throws {
         for case let contract in ContractCase.all("chat") where ["fault-truncated", "fault-hang-later"].contains(contract.model) {
-            var (settings, environment) = try await contract.settings()
+            var (settings, secrets) = try await contract.settings()
             // Enough for the first part on a busy machine.
-            settings.timeoutMs = 3_000
+            settings.timeoutMs = 8_000
             let (parts, code) = await outcome(
-                of: try OpenAIResponder(settings, environment: environment).respond(to: Conversation(messages: [.user("x")])))
+                of: try OpenAIResponder(settings, secrets: secrets).respond(to: Conversation(messages: [.user("x")])))
             #expect(parts == [.text("Half of ")] && code == contract.swift)
         }
     }
 
     @Test func aModelWithoutToolsIsAskedWithoutTheBuiltInOne() async throws {
-        var (settings, environment) = try await ContractCase.all("chat")[0].settings()
+        var (settings, secrets) = try await ContractCase.all("chat")[0].settings()
         settings.model = "no-tools"
-        let responder = try OpenAIResponder(settings, environment: environment)
+        let responder = try OpenAIResponder(settings, secrets: secrets)
         for text in ["one", "two"] {
             let (parts, code) = await outcome(of: responder.respond(to: Conversation(messages: [.user(text)])))
             #expect(code == nil && parts.last == .text("\(text) "))
@@ -80,26 +78,26 @@ struct ContractTests {
     }
 
     @Test func partialSegmentsAreSkippedUnlessTheSettingsAskForThem() async throws {
-        var (settings, environment) = try await ContractCase.all("transcription")[0].settings()
+        var (settings, secrets) = try await ContractCase.all("transcription")[0].settings()
         var segment = SpeechSegment(samples: Array(repeating: 0, count: 16_000), start: Instant(nanoseconds: 0))
         segment.isPartial = true
-        let skipped = await outcome(of: try OpenAIRecognizer(settings, environment: environment).recognize(segment))
+        let skipped = await outcome(of: try OpenAIRecognizer(settings, secrets: secrets).recognize(segment))
         #expect(skipped.elements.isEmpty && skipped.code == nil)
         settings.partialResults = true
-        let given = await outcome(of: try OpenAIRecognizer(settings, environment: environment).recognize(segment))
+        let given = await outcome(of: try OpenAIRecognizer(settings, secrets: secrets).recognize(segment))
         #expect(given.elements.count == 1)
     }
 
     @Test func aServerThatIsNotThereIsADisconnection() async throws {
         let settings = ProviderSettings(baseUrl: "http://127.0.0.1:9/v1", model: "m", retries: 1)
-        let (_, code) = await outcome(of: try OpenAIResponder(settings, environment: [:]).respond(to: Conversation()))
+        let (_, code) = await outcome(of: try OpenAIResponder(settings, secrets: [:]).respond(to: Conversation()))
         #expect(code == "disconnected")
     }
 
     @Test func cancellingTheReaderClosesTheConnection() async throws {
         let server = try SilentServer()
         let settings = ProviderSettings(baseUrl: "http://127.0.0.1:\(server.port)/v1", model: "m", timeoutMs: 60_000)
-        let stream = try OpenAIResponder(settings, environment: [:]).respond(to: Conversation(messages: [.user("x")]))
+        let stream = try OpenAIResponder(settings, secrets: [:]).respond(to: Conversation(messages: [.user("x")]))
         let reader = Task { try await stream.reduce(0) { count, _ in count + 1 } }
         await server.receivesARequest()
         reader.cancel()

@@ -1,8 +1,9 @@
 import Foundation
+import PatchbayAgents
 import Testing
 import Wire
 
-/// `Tests/Interop/openai_emulator.py` on a free port. It ends with this process.
+/// `Tests/Interop/providers/emulator.py` on a free port. It ends with this process.
 struct OpenAIEmulator {
     let port: Int
 
@@ -22,7 +23,7 @@ struct OpenAIEmulator {
             "these tests need the Python environment of the interop tests: run `make interop` (or `make test`, which does it)")
         let process = Process()
         process.executableURL = python
-        process.arguments = ["-W", "ignore", "Tests/Interop/openai_emulator.py"]
+        process.arguments = ["-W", "ignore", "Tests/Interop/providers/emulator.py"]
         process.currentDirectoryURL = Self.package
         let output = Pipe()
         process.standardInput = Self.input
@@ -42,7 +43,7 @@ struct OpenAIEmulator {
     }
 }
 
-/// A case of `Tests/Interop/openai_cases.json`, which `openai_contract.py` runs with the official client.
+/// A case of `Tests/Interop/providers/cases.json`, which `contract.py` runs with the official client.
 struct ContractCase: Decodable, Sendable, CustomTestStringConvertible {
     var stage: String
     var title: String
@@ -62,7 +63,6 @@ struct ContractCase: Decodable, Sendable, CustomTestStringConvertible {
     /// Calls as a name and the arguments' values.
     var tools: [String]?
     var endsCall: Bool?
-    var words: Int?
     var rate: Int?
     var samples: Int?
     var heard: String?
@@ -71,7 +71,7 @@ struct ContractCase: Decodable, Sendable, CustomTestStringConvertible {
     var testDescription: String { "\(stage): \(title)" }
 
     static func all(_ stage: String) -> [ContractCase] {
-        let file = OpenAIEmulator.package.appending(path: "Tests/Interop/openai_cases.json")
+        let file = OpenAIEmulator.package.appending(path: "Tests/Interop/providers/cases.json")
         guard let text = try? Data(contentsOf: file),
             let cases = try? JSON.decode([ContractCase].self, from: Array(text), names: .snakeCase)
         else {
@@ -80,8 +80,8 @@ struct ContractCase: Decodable, Sendable, CustomTestStringConvertible {
         return cases.filter { $0.stage == stage }
     }
 
-    /// The settings for the emulator, and the environment with the key.
-    func settings() async throws -> (ProviderSettings, [String: String]) {
+    /// The settings for the emulator, and the secret that they name.
+    func settings() async throws -> (ProviderSettings, ProviderSecrets) {
         let port = try await OpenAIEmulator.shared().port
         let model = model.hasSuffix("-once") ? model + "/" + Hex.encode(randomBytes(4)) : model
         let settings = ProviderSettings(

@@ -9,7 +9,7 @@ struct ProviderServerTests {
         ("ws://[::1]:80/x", "http://[::1]:80/x"),
     ])
     func aBaseURLIsNormalized(_ text: String, _ expected: String) throws {
-        #expect(try ProviderServer(ProviderSettings(baseUrl: text, model: "m"), environment: [:]).baseURL == expected)
+        #expect(try ProviderServer(ProviderSettings(baseUrl: text, model: "m"), secrets: [:]).baseURL == expected)
     }
 
     @Test(arguments: [
@@ -22,17 +22,36 @@ struct ProviderServerTests {
         ProviderSettings(baseUrl: "https://host/v1", apiKeyEnv: "LINES", model: "m"),
         // Readable by everybody on the way.
         ProviderSettings(baseUrl: "http://host/v1", apiKeyEnv: "KEY", model: "m"),
+        ProviderSettings(baseUrl: "http://127.evil.invalid/v1", apiKeyEnv: "KEY", model: "m"),
+        // Settings of the process, whatever it lists.
+        ProviderSettings(baseUrl: "https://host/v1", apiKeyEnv: "PATCHBAY_API_SECRET", model: "m"),
+        ProviderSettings(baseUrl: "https://host/v1", apiKeyEnv: "PATH", model: "m"),
     ])
     func settingsThatCannotWorkAreRefusedWithoutRepeatingSecrets(settings: ProviderSettings) {
-        let environment = ["KEY": "secret", "LINES": "secret\r\nX: y"]
-        let error = #expect(throws: ProviderError.self) { try ProviderServer(settings, environment: environment) }
+        let secrets: ProviderSecrets = ["KEY": "sk-hidden", "PATCHBAY_API_SECRET": "sk-hidden", "LINES": "sk-hidden\r\nX: y"]
+        let error = #expect(throws: ProviderError.self) { try ProviderServer(settings, secrets: secrets) }
         #expect(error?.code == .unavailable && error?.message.isEmpty == false)
-        #expect(settings.baseUrl.contains("secret") || error?.message.contains("secret") == false)
+        #expect(error?.message.contains("hidden") == false)
+    }
+
+    @Test(arguments: [
+        "http://127.evil.invalid/v1", "http://127.0.0.1.evil.invalid/v1", "http://127.0.0/v1", "http://127.0.0.256/v1",
+        "http://127.+1.0.1/v1", "http://localhost.evil.invalid/v1", "http://[::2]/v1", "ws://127.evil.invalid/v1",
+    ])
+    func aKeyIsSentWithoutEncryptionToLoopbackAddressesOnly(url: String) {
+        let settings = ProviderSettings(baseUrl: url, apiKeyEnv: "KEY", model: "m")
+        let error = #expect(throws: ProviderError.self) { try ProviderServer(settings, secrets: ["KEY": "secret"]) }
+        #expect(error?.message.contains("without encryption") == true || error?.message.contains("is not a URL") == true)
+    }
+
+    @Test(arguments: ["http://127.0.0.1:8080/v1", "http://127.250.3.9/v1", "http://localhost/v1", "http://[::1]:8080/v1"])
+    func aKeyMayBeSentToThisMachineWithoutEncryption(url: String) throws {
+        #expect(try ProviderServer(ProviderSettings(baseUrl: url, apiKeyEnv: "KEY", model: "m"), secrets: ["KEY": "secret"]).key != nil)
     }
 
     @Test func aKeyIsNeverPrinted() throws {
         let settings = ProviderSettings(baseUrl: "https://host/v1", apiKeyEnv: "KEY", model: "m")
-        let server = try ProviderServer(settings, environment: ["KEY": "sk-very-secret"])
+        let server = try ProviderServer(settings, secrets: ["KEY": "sk-very-secret"])
         var dumped = ""
         dump(server, to: &dumped)
         let texts = ["\(server)", String(reflecting: server), dumped, "\(server.key as Any)"]

@@ -3,8 +3,8 @@ import PatchbayAgents
 import Testing
 import Wire
 
-/// The realtime cases that `Tests/Interop/openai_contract.py` runs with the official client, against the same emulator.
-@Suite(.timeLimit(.minutes(2)))
+/// The realtime cases that `Tests/Interop/providers/contract.py` runs with the official client, against the same emulator.
+@Suite(.timeLimit(.minutes(5)))
 struct RealtimeContractTests {
     @Test(arguments: ContractCase.all("realtime")) func realtime(_ contract: ContractCase) async throws {
         var conversation = Turn()
@@ -37,14 +37,14 @@ struct RealtimeContractTests {
         start(slow, session)
         var interrupted = Turn()
         try await interrupted.run(session, cancels: true)
-        session.truncate(item: interrupted.item, played: .milliseconds(40))
+        session.send(.truncate(item: interrupted.item, played: .milliseconds(40)))
         // Too late: there is no response any more.
-        session.cancelResponse()
-        session.append([Int16](repeating: 0, count: 48_000))
-        session.clear()
-        session.append([Int16](repeating: 0, count: 4_800))
-        session.commit()
-        session.respond()
+        session.send(.cancelResponse)
+        session.send(.appendAudio([Int16](repeating: 0, count: 48_000)))
+        session.send(.clearAudio)
+        session.send(.appendAudio([Int16](repeating: 0, count: 4_800)))
+        session.send(.commitAudio)
+        session.send(.createResponse)
         var next = Turn()
         try await next.run(session)
         #expect(next.outcome == .completed && next.heard == "200 ms", "the cleared second must not be heard")
@@ -52,18 +52,18 @@ struct RealtimeContractTests {
 
     @Test func closingEndsTheEventsInOrder() async throws {
         let session = try await open(try #require(ContractCase.all("realtime").first))
-        session.append(userText: "hello")
+        session.send(.appendUserText("hello"))
         session.close()
-        session.respond()
+        session.send(.createResponse)
         let (_, code) = await outcome(of: session.events)
         #expect(code == nil)
     }
 
     @Test func cancellingTheOpeningEndsIt() async throws {
         let hanging = try #require(ContractCase.all("realtime").first { $0.model == "fault-hang" })
-        var (settings, environment) = try await hanging.settings()
+        var (settings, secrets) = try await hanging.settings()
         settings.timeoutMs = 60_000
-        let realtime = try OpenAIRealtime(settings, environment: environment)
+        let realtime = try OpenAIRealtime(settings, secrets: secrets)
         let opening = Task { try await realtime.open(RealtimeConfiguration(voice: "alloy")) }
         try await Task.sleep(for: .milliseconds(100))
         opening.cancel()
@@ -71,21 +71,21 @@ struct RealtimeContractTests {
     }
 
     private func open(_ contract: ContractCase) async throws -> any RealtimeSession {
-        let (settings, environment) = try await contract.settings()
+        let (settings, secrets) = try await contract.settings()
         let parameters = #"{"type":"object","properties":{"city":{"type":"string"}}}"#
         let weather = AssistantTool(name: "get_weather", description: "The weather.", parameters: parameters, url: "https://tools.test")
-        return try await OpenAIRealtime(settings, environment: environment)
+        return try await OpenAIRealtime(settings, secrets: secrets)
             .open(RealtimeConfiguration(instructions: "Be brief.", voice: contract.voice ?? "alloy", tools: [weather]))
     }
 
     private func start(_ contract: ContractCase, _ session: any RealtimeSession) {
         if let text = contract.say {
-            session.append(userText: text)
+            session.send(.appendUserText(text))
         } else {
-            session.append([Int16](repeating: 0, count: Int(24_000 * (contract.seconds ?? 0.2))))
-            session.commit()
+            session.send(.appendAudio([Int16](repeating: 0, count: Int(24_000 * (contract.seconds ?? 0.2)))))
+            session.send(.commitAudio)
         }
-        session.respond()
+        session.send(.createResponse)
     }
 }
 
@@ -107,10 +107,10 @@ private struct Turn {
             case .audio(let item, let more):
                 self.item = item
                 samples += more.count
-                if cancels { session.cancelResponse() }
+                if cancels { session.send(.cancelResponse) }
             case .toolCall(let call):
                 calls.append(try entry(call))
-                session.append(toolResult: "21 degrees", of: call.id)
+                session.send(.appendToolResult("21 degrees", call: call.id))
             case .error(let error): throw error
             case .responseDone(_, .failed(let error)): throw error
             case .responseDone(_, let outcome):
@@ -118,7 +118,7 @@ private struct Turn {
                     self.outcome = outcome
                     return
                 }
-                session.respond()
+                session.send(.createResponse)
             case .inputCommitted, .userTranscriptDelta, .responseStarted, .endCall: break
             }
         }

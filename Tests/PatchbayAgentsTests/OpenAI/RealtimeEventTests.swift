@@ -129,12 +129,8 @@ struct RealtimeRequestTests {
         (.commitAudio, #"{"type":"input_audio_buffer.commit"}"#), (.clearAudio, #"{"type":"input_audio_buffer.clear"}"#),
         (.createResponse, #"{"type":"response.create","event_id":"respond"}"#), (.cancelResponse, #"{"type":"response.cancel"}"#),
         (
-            .appendAssistantText("Hi.", .general),
+            .appendAssistantText("Hi."),
             #"{"type":"conversation.item.create","item":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi."}]}}"#
-        ),
-        (
-            .appendAssistantText("Hi.", .beta),
-            #"{"type":"conversation.item.create","item":{"type":"message","role":"assistant","content":[{"type":"text","text":"Hi."}]}}"#
         ),
         (
             .truncate(item: "a", played: .microseconds(1_234_567)),
@@ -146,12 +142,17 @@ struct RealtimeRequestTests {
         ),
     ])
     func requestsAreWrittenAsDocumented(_ request: RealtimeRequest, _ expected: String) {
-        #expect(String(decoding: request.bytes, as: UTF8.self) == expected)
+        #expect(String(decoding: request.bytes(.general), as: UTF8.self) == expected)
+    }
+
+    @Test func olderServersHaveAnotherNameForSpokenText() {
+        let text = String(decoding: RealtimeRequest.appendAssistantText("Hi.").bytes(.beta), as: UTF8.self)
+        #expect(text.contains(#""content":[{"type":"text","text":"Hi."}]"#))
     }
 
     @Test(arguments: [RealtimeDialect.general, .beta]) func theServersDetectionOfSpeechIsOff(dialect: RealtimeDialect) throws {
         let configuration = RealtimeConfiguration(instructions: "Be brief.", voice: "nova", language: "en-US", userName: "Ann")
-        let session = try #require(try JSONValue(parsing: RealtimeRequest.update(configuration, dialect).bytes)["session"])
+        let session = try #require(try JSONValue(parsing: RealtimeRequest.update(configuration, dialect))["session"])
         let input = dialect == .general ? session["audio"]?["input"] : session
         #expect(input?["turn_detection"] == .null)
         #expect((dialect == .general ? session["audio"]?["output"]?["voice"] : session["voice"]) == "nova")

@@ -7,7 +7,7 @@ final class SilentServer: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        var hasRequest = false
+        var received: [UInt8] = []
         var isOver = false
     }
 
@@ -27,21 +27,26 @@ final class SilentServer: Sendable {
         Thread.detachNewThread { [self] in
             let connection = accept(listener, nil, nil)
             var buffer = [UInt8](repeating: 0, count: 4_096)
-            while read(connection, &buffer, buffer.count) > 0 { state.withLock { $0.hasRequest = true } }
+            while case let count = read(connection, &buffer, buffer.count), count > 0 {
+                state.withLock { $0.received += buffer.prefix(count) }
+            }
             close(connection)
             close(listener)
             state.withLock { $0.isOver = true }
         }
     }
 
-    func receivesARequest() async { await waits { $0.hasRequest } }
+    var received: String { state.withLock { String(decoding: $0.received, as: UTF8.self) } }
+
+    func receivesARequest() async { await waits(within: .seconds(30)) { !$0.received.isEmpty } }
 
     /// Whether the client closes the connection within 5 s.
-    func seesTheEnd() async -> Bool { await waits { $0.isOver } }
+    func seesTheEnd() async -> Bool { await waits(within: .seconds(5)) { $0.isOver } }
 
     @discardableResult
-    private func waits(until isMet: (State) -> Bool) async -> Bool {
-        for _ in 0..<500 {
+    private func waits(within span: Duration, until isMet: (State) -> Bool) async -> Bool {
+        let deadline = ContinuousClock.now + span
+        while ContinuousClock.now < deadline {
             if state.withLock({ isMet($0) }) { return true }
             try? await Task.sleep(for: .milliseconds(10))
         }

@@ -1,11 +1,12 @@
 import Audio
+import Logging
 import PatchbayClient
 import Synchronization
 import Wire
 
 @testable import PatchbayAgents
 
-/// A room without a gateway: plays the assistant's frames in real time, and lets a user speak.
+/// A room without a gateway: plays the assistant's frames at their times.
 final class FakeRoom: AgentRoom {
     struct State {
         var segments: [TranscriptSegment] = []
@@ -26,7 +27,12 @@ final class FakeRoom: AgentRoom {
         sid: TrackSID(text: "TR_mic"), alias: TrackAlias(1), participant: user, description: PublishTrack(name: "mic"))
 
     private let state = Mutex(State())
+    private let clock: TestClock
     let voiceTrack: TrackSID? = TrackSID(text: "TR_voice")
+
+    init(_ clock: TestClock) {
+        self.clock = clock
+    }
 
     var current: State { state.withLock { $0 } }
 
@@ -39,7 +45,7 @@ final class FakeRoom: AgentRoom {
 
     func speak(_ frame: SpokenFrame, at time: MediaTime) throws {
         state.withLock { state in
-            let from = max(state.playing.last?.to ?? MediaClock.now, MediaClock.now)
+            let from = max(state.playing.last?.to ?? clock.now, clock.now)
             state.playing.append((time, from, from + .milliseconds(20)))
             state.end = time.advanced(by: frame.ticks)
         }
@@ -47,7 +53,7 @@ final class FakeRoom: AgentRoom {
 
     func clearVoice(reason: String) async throws -> HeardPosition {
         state.withLock { state in
-            let now = MediaClock.now
+            let now = clock.now
             let heard = state.playing.filter { $0.from < now }
             let last = heard.last.map { $0.time.advanced(by: 960).ticks }
             if let first = heard.first { state.played.append((first.time, heard.count * 960)) }
@@ -58,12 +64,12 @@ final class FakeRoom: AgentRoom {
     }
 
     /// Whether the assistant is audible.
-    var isPlaying: Bool { state.withLock { ($0.playing.last?.to).map { $0 > MediaClock.now } ?? false } }
+    var isPlaying: Bool { state.withLock { ($0.playing.last?.to).map { $0 > clock.now } ?? false } }
 
     /// Reports the end of playout, as the gateway does.
     func reportPlayout(to pipeline: VoicePipeline) async {
         while !Task.isCancelled {
-            try? await Task.sleep(for: .milliseconds(10))
+            try? await clock.sleep(.milliseconds(10))
             let event = state.withLock { state -> AgentRoomEvent? in
                 guard let last = state.playing.last else {
                     state.hasStarted = false
@@ -73,7 +79,7 @@ final class FakeRoom: AgentRoom {
                     state.hasStarted = true
                     return .playoutStarted
                 }
-                guard MediaClock.now - last.to >= .milliseconds(60) else { return nil }
+                guard clock.now - last.to >= .milliseconds(60) else { return nil }
                 if let first = state.playing.first { state.played.append((first.time, state.playing.count * 960)) }
                 state.playing = []
                 return .playoutFinished(last.time.advanced(by: 960))
@@ -81,68 +87,4 @@ final class FakeRoom: AgentRoom {
             if let event { await pipeline.take(event) }
         }
     }
-}
-
-/// A call with a pipeline in a fake room.
-struct FakeCall {
-    let room = FakeRoom()
-    let pipeline: VoicePipeline
-
-    init(_ engines: AgentEngines, definition: AssistantDefinition = AssistantDefinition(id: "test")) {
-        pipeline = VoicePipeline(definition, engines: engines)
-    }
-
-    /// Runs the pipeline while `body` plays the user.
-    func run(_ body: @Sendable () async throws -> Void) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            await pipeline.attach(to: room)
-            group.addTask { await pipeline.run() }
-            group.addTask { await room.reportPlayout(to: pipeline) }
-            await pipeline.take(.userJoined(FakeRoom.user, name: "Alice"))
-            await pipeline.take(.microphone(FakeRoom.microphone))
-            try await body()
-            await pipeline.end()
-            group.cancelAll()
-        }
-    }
-
-    /// The user's microphone: a tone for speech, then silence, in real time.
-    func says(
-        for speech: Duration, thenSilence silence: Duration, from start: UInt32, by track: TrackInfo = FakeRoom.microphone
-    ) async throws -> UInt32 {
-        let samples = Int(speech.inMilliseconds) * 48
-        let tone = (0..<samples).map { Int16($0 / 60 % 2 == 0 ? 6_000 : -6_000) }
-        return try await plays(tone + [Int16](repeating: 0, count: Int(silence.inMilliseconds) * 48), from: start, by: track)
-    }
-
-    /// The user's microphone: 48 kHz PCM in real time.
-    ///
-    /// - Returns: the timestamp after it.
-    func plays(_ pcm: [Int16], from start: UInt32, by track: TrackInfo = FakeRoom.microphone) async throws -> UInt32 {
-        var encoder = try SpeechEncoder()
-        let frames = try encoder.encode(pcm) + encoder.finish()
-        var timestamp = start
-        let began = MediaClock.now
-        for (index, frame) in frames.enumerated() {
-            try await MediaClock.sleep(until: began + .milliseconds(20 * index))
-            let header = FrameHeader(
-                flags: frame.flags, alias: track.alias, sequence: SequenceNumber(UInt16(truncatingIfNeeded: index)), level: frame.level,
-                timestamp: MediaTime(ticks: timestamp))
-            let received = ReceivedFrame(header: header, packet: frame.packet, arrivedAt: MediaClock.now)
-            await pipeline.take(.frame(track.sid, received))
-            timestamp &+= 960
-        }
-        return timestamp
-    }
-
-    /// Waits for a condition.
-    func until(_ limit: Duration = .seconds(20), _ condition: () -> Bool) async throws {
-        let end = MediaClock.now + limit
-        while !condition() {
-            guard MediaClock.now < end else { throw TimedOut() }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-    }
-
-    struct TimedOut: Error {}
 }

@@ -5,7 +5,7 @@ import Wire
 @testable import PatchbayAgents
 
 /// What the assistant says on its own accord: greetings and the onboarding.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct OpeningStoryTests {
     private static let script = ["This is a shop.", "Ask me for a book.", "Say goodbye when you are done."]
 
@@ -88,7 +88,7 @@ struct OpeningStoryTests {
         try await call.run {
             await call.pipeline.take(.userJoined(Identity(text: "bob"), name: "Bob"))
             try await call.until { !Self.spoken(in: call).isEmpty }
-            try await Task.sleep(for: .milliseconds(300))
+            try await call.wait(.milliseconds(300))
         }
         #expect(Self.spoken(in: call) == ["Hi Alice."] && call.room.current.states.filter { $0 == .speaking }.count == 1)
     }
@@ -103,7 +103,7 @@ struct OpeningStoryTests {
             try await call.until { Self.answers(in: call) == [.onboardingFinished(completed: true)] }
             try await Self.askForOnboarding(in: call)
             try await call.until { Self.answers(in: call).count == 2 }
-            try await Task.sleep(for: .milliseconds(300))
+            try await call.wait(.milliseconds(300))
         }
         #expect(Self.spoken(in: call) == ["Hi Alice.", Self.script.joined(separator: " ")])
         #expect(Self.answers(in: call).last == .onboardingFinished(completed: true))

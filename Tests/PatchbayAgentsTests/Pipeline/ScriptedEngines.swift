@@ -12,8 +12,6 @@ struct LevelDetectors: VoiceActivityDetectorFactory {
             let energy = window.reduce(0) { $0 + $1 * $1 } / Float(window.count)
             return energy > 0.001 ? 0.95 : 0.02
         }
-
-        func reset() {}
     }
 
     func makeDetector() -> any VoiceActivityDetector { Detector() }
@@ -31,9 +29,9 @@ final class ScriptedRecognizer: SpeechRecognizer {
 
     func recognize(_ segment: SpeechSegment) -> AsyncThrowingStream<Recognition, any Error> {
         let text = state.withLock { state in
-            // Requests of one utterance begin at about the same time, on a busy machine less exactly; utterances are 1.5 s apart.
+            // All requests about one utterance have the same start.
             let index =
-                state.starts.firstIndex { abs(($0 - segment.start).inMilliseconds) < 700 }
+                state.starts.firstIndex(of: segment.start)
                 ?? {
                     state.starts.append(segment.start)
                     return state.starts.count - 1

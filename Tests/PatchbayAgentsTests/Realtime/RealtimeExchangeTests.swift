@@ -53,7 +53,7 @@ struct RealtimeExchangeTests {
         world.feed(.began, .respond(one, [Self.says("Hi.")]))
         #expect(world.take() == [.open(session: 1)])
         world.feed(.opened(session: 1))
-        #expect(world.take() == [.sendHistory, .append(Self.says("Hi.")), .respond])
+        #expect(world.take() == [.sendHistory, .append(Self.says("Hi.")), .send(.createResponse)])
     }
 
     @Test func aResponseIsRequestedOnlyWhenTheCancelledOneHasEnded() {
@@ -63,12 +63,12 @@ struct RealtimeExchangeTests {
         world.receive(.responseStarted(id: "r"), .audio(item: "a", samples: Self.second))
         _ = world.take()
         world.feed(.abandoned(one), .heard(one, [.milliseconds(400)]), .answered, .respond(two, [Self.says("Stop.")]))
-        #expect(world.take() == [.cancel, .truncate(item: "a", played: .milliseconds(400))])
+        #expect(world.take() == [.send(.cancelResponse), .send(.truncate(item: "a", played: .milliseconds(400)))])
         // Leftovers of the cancelled response: another item was begun, of which nothing may be remembered.
         world.receive(.audio(item: "a", samples: Self.second), .transcriptDelta(item: "b", "x"), .audio(item: "b", samples: Self.second))
         #expect(world.take().isEmpty)
         world.receive(.responseDone(id: "r", .cancelled))
-        #expect(world.take() == [.truncate(item: "b", played: .zero), .append(Self.says("Stop.")), .respond])
+        #expect(world.take() == [.send(.truncate(item: "b", played: .zero)), .append(Self.says("Stop.")), .send(.createResponse)])
     }
 
     @Test func whatWasHeardCompletelyIsNotTruncated() {
@@ -79,7 +79,7 @@ struct RealtimeExchangeTests {
             .audio(item: "a", samples: Self.second), .audio(item: "b", samples: Self.second), .responseDone(id: "r", .completed))
         _ = world.take()
         world.feed(.abandoned(one), .heard(one, [.seconds(1), .milliseconds(250)]))
-        #expect(world.take() == [.truncate(item: "b", played: .milliseconds(250))])
+        #expect(world.take() == [.send(.truncate(item: "b", played: .milliseconds(250)))])
     }
 
     @Test func aResponseThatWasNotAudibleIsForgotten() {
@@ -89,7 +89,7 @@ struct RealtimeExchangeTests {
         world.receive(.audio(item: "a", samples: Self.second))
         _ = world.take()
         world.feed(.abandoned(one), .heard(one, []))
-        #expect(world.take() == [.cancel, .truncate(item: "a", played: .zero)])
+        #expect(world.take() == [.send(.cancelResponse), .send(.truncate(item: "a", played: .zero))])
     }
 
     @Test func whatTheSessionHasIsNotSentAgain() {
@@ -99,11 +99,11 @@ struct RealtimeExchangeTests {
         world.receive(.responseDone(id: "r", .cancelled))
         _ = world.take()
         world.feed(.respond(two, [Self.says("Hi."), Self.presses("12"), Self.says("Yes.")]))
-        #expect(world.take() == [.append(Self.presses("2")), .append(Self.says("Yes.")), .respond])
+        #expect(world.take() == [.append(Self.presses("2")), .append(Self.says("Yes.")), .send(.createResponse)])
         world.receive(.audio(item: "a", samples: Self.second), .responseDone(id: "r", .completed))
         // The same words after an answer are new.
         world.feed(.answered, .respond(TurnID(3), [Self.says("Hi.")]))
-        #expect(world.take().suffix(2) == [.append(Self.says("Hi.")), .respond])
+        #expect(world.take().suffix(2) == [.append(Self.says("Hi.")), .send(.createResponse)])
     }
 
     @Test func aSessionThatDoesNotEndACancelledResponseIsReplaced() {
@@ -117,7 +117,7 @@ struct RealtimeExchangeTests {
         world.wait(.milliseconds(200))
         #expect(world.take() == [.close, .open(session: 2)])
         world.feed(.opened(session: 2))
-        #expect(world.take() == [.sendHistory, .append(Self.says("Hi.")), .respond])
+        #expect(world.take() == [.sendHistory, .append(Self.says("Hi.")), .send(.createResponse)])
         // The old session's events are ignored.
         world.receive(.audio(item: "a", samples: Self.second))
         #expect(world.take().isEmpty)
@@ -161,7 +161,7 @@ struct RealtimeExchangeTests {
         #expect(world.take().last == .run(one, [call]))
         let result = RealtimeExchange.ToolResult(call: "c", text: "bought")
         world.feed(.toolsFinished(one, [result]))
-        #expect(world.take() == [.appendResult(result), .respond])
+        #expect(world.take() == [.send(.appendToolResult("bought", call: "c")), .send(.createResponse)])
         world.feed(.lost(session: 1, ProviderError(.disconnected, "test")))
         #expect(Self.failures(world.take()) == [.disconnected])
     }
@@ -175,7 +175,9 @@ struct RealtimeExchangeTests {
             world.feed(.toolsFinished(one, []))
         }
         let effects = world.take()
-        #expect(Self.failures(effects) == [.invalidResponse] && effects.count(where: { $0 == .respond }) == RealtimeExchange.roundsMax)
+        #expect(
+            Self.failures(effects) == [.invalidResponse]
+                && effects.count(where: { $0 == .send(.createResponse) }) == RealtimeExchange.roundsMax)
     }
 
     @Test(arguments: [
@@ -204,6 +206,6 @@ struct RealtimeExchangeTests {
         world.open()
         _ = world.take()
         world.receive(.responseStarted(id: "r"), .audio(item: "a", samples: Self.second), .responseDone(id: "r", .cancelled))
-        #expect(world.take() == [.cancel, .truncate(item: "a", played: .zero)])
+        #expect(world.take() == [.send(.cancelResponse), .send(.truncate(item: "a", played: .zero))])
     }
 }

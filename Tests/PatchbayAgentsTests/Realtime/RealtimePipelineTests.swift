@@ -3,8 +3,8 @@ import Wire
 
 @testable import PatchbayAgents
 
-/// Calls whose responses a realtime provider speaks. One at a time, because users speak in real time.
-@Suite(.timeLimit(.minutes(1)), .serialized)
+/// Calls whose responses a realtime provider speaks.
+@Suite(.timeLimit(.minutes(5)))
 struct RealtimePipelineTests {
     private static func call(
         hearing texts: [String] = [], _ realtime: ScriptedRealtime, tools: any ToolRunner = NoTools(),
@@ -79,7 +79,7 @@ struct RealtimePipelineTests {
         let heard = truncated.milliseconds / 200
         let interrupted = try #require(call.room.current.segments.last { $0.id.hasPrefix("a1-") })
         #expect(interrupted.final && interrupted.text.hasPrefix("word1 word2"))
-        let log = await call.pipeline.dialogue.log.messages
+        let log = await call.pipeline.responding.log.messages
         guard log.count == 4, case .assistant(let text, _) = log[1] else {
             Issue.record("\(log)")
             return
@@ -97,7 +97,7 @@ struct RealtimePipelineTests {
         try await call.run {
             await call.pipeline.take(.text(FakeRoom.user, "Count."))
             try await call.until { call.room.isPlaying }
-            try await Task.sleep(for: .milliseconds(500))
+            try await call.wait(.milliseconds(500))
             await call.pipeline.take(.text(FakeRoom.user, "Stop."))
             try await call.until { Self.spoken(call) == ["Stopped."] }
         }
@@ -117,7 +117,7 @@ struct RealtimePipelineTests {
         try await call.run {
             let next = try await call.says(for: .milliseconds(900), thenSilence: .milliseconds(1_400), from: 0)
             _ = try await call.says(for: .milliseconds(400), thenSilence: .milliseconds(600), from: next)
-            try await call.until(.seconds(25)) { !Self.spoken(call).isEmpty }
+            try await call.until { !Self.spoken(call).isEmpty }
         }
         let room = call.room.current
         let played = room.played.reduce(0) { $0 + $1.ticks }
@@ -139,7 +139,7 @@ struct RealtimePipelineTests {
         #expect(heard.count == 2 && heard[1] > heard[0], "the provider heard \(heard) ms")
         let requests = realtime.requests.filter { if case .speech = $0 { false } else { true } }
         #expect(requests == [.open, .respond, .cancel, .respond, .close])
-        #expect(await call.pipeline.dialogue.log.messages == [.user("First this.\nThen that."), .assistant("Both understood.")])
+        #expect(await call.pipeline.responding.log.messages == [.user("First this.\nThen that."), .assistant("Both understood.")])
     }
 
     @Test func toolsAreRunAndTheirResultGoesBack() async throws {

@@ -72,14 +72,21 @@ private final class ScriptedSession: RealtimeSession {
         (events, sink) = AsyncThrowingStream.makeStream()
     }
 
-    func append(_ samples: [Int16]) { state.withLock { $0.samples += samples.count } }
-    func clear() { state.withLock { $0.samples = 0 } }
-    func append(userText: String) { provider.note(.user(userText)) }
-    func append(assistantText: String) { provider.note(.assistant(assistantText)) }
-    func append(toolResult: String, of call: String) { provider.note(.result(toolResult, call: call)) }
-    func truncate(item: String, played: Duration) { provider.note(.truncate(item: item, played: played)) }
+    func send(_ request: RealtimeRequest) {
+        switch request {
+        case .appendAudio(let samples): state.withLock { $0.samples += samples.count }
+        case .commitAudio: commit()
+        case .clearAudio: state.withLock { $0.samples = 0 }
+        case .appendUserText(let text): provider.note(.user(text))
+        case .appendAssistantText(let text): provider.note(.assistant(text))
+        case .appendToolResult(let text, let call): provider.note(.result(text, call: call))
+        case .createResponse: respond()
+        case .cancelResponse: cancelResponse()
+        case .truncate(let item, let played): provider.note(.truncate(item: item, played: played))
+        }
+    }
 
-    func commit() {
+    private func commit() {
         let samples = state.withLock { state in
             defer { state.samples = 0 }
             return state.samples
@@ -87,7 +94,7 @@ private final class ScriptedSession: RealtimeSession {
         provider.note(.speech(milliseconds: samples * 1_000 / RealtimeConfiguration.sampleRate))
     }
 
-    func respond() {
+    private func respond() {
         provider.note(.respond)
         let steps = provider.state.withLock { $0.responses.isEmpty ? [] : $0.responses.removeFirst() }
         let wasResponding = state.withLock { state in
@@ -115,7 +122,7 @@ private final class ScriptedSession: RealtimeSession {
         for _ in words { sink.yield(.audio(item: item, samples: tone)) }
     }
 
-    func cancelResponse() {
+    private func cancelResponse() {
         provider.note(.cancel)
         let wasResponding = state.withLock { state in
             defer { state.isResponding = false }

@@ -6,7 +6,7 @@ import Wire
 @testable import PatchbayAgents
 
 /// An assistant's room of a real gateway whose connection is lost and resumed.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ReconnectedRoomTests {
     /// 20 ms of silence.
     private static let packet: [UInt8] = [0xF8, 0xFF, 0xFE]

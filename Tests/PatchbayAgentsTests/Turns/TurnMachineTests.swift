@@ -1,6 +1,7 @@
-import PatchbayAgents
 import Testing
 import Wire
+
+@testable import PatchbayAgents
 
 struct TurnMachineTests {
     @Test func aSentenceIsAnsweredAfterItsPause() throws {

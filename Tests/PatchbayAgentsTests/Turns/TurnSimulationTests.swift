@@ -1,6 +1,7 @@
-import PatchbayAgents
 import Testing
 import Wire
+
+@testable import PatchbayAgents
 
 /// Random conversations, each reproducible from its seed.
 struct TurnSimulationTests {

@@ -1,5 +1,6 @@
-import PatchbayAgents
 import Wire
+
+@testable import PatchbayAgents
 
 /// A turn machine with a scripted user, recognizer and responder, in virtual time.
 struct TurnWorld {
@@ -123,7 +124,7 @@ struct TurnWorld {
             paused = nil
         case .state(.speaking):
             if let turn = machine.currentTurn, playing == nil, paused == nil { play(turn, until: time + speechLasts, at: time) }
-        case .cancelRecognition, .endUtterance, .transcript, .state: break
+        case .cancelRecognition, .endUtterance, .transcript, .timedOut, .state: break
         }
     }
 

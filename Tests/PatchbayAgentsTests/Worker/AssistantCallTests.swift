@@ -6,12 +6,12 @@ import Testing
 import Wire
 
 /// Calls to assistants that have registered workers.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct AssistantCallTests {
     private static let helper = CallParty.assistant("helper")
 
     /// Waits for an event of a call, by the assistant.
-    private static func event(_ kind: CallEvent.Kind, on device: CallChannel) async throws -> CallEvent {
+    private static func event(_ kind: CallEvent.Kind, on device: Channel) async throws -> CallEvent {
         for await event in device.events {
             switch event {
             case .changed(_, let event?) where event.kind == kind: return event
@@ -37,7 +37,7 @@ struct AssistantCallTests {
     }
 
     @Test func callGoesOnWhileItsAssistantIsReplaced() async throws {
-        try await WorkerGateway.run(withStore: true) { node in
+        try await WorkerGateway.run(withStore: true, patience: 1) { node in
             let first = try await HandWorker(node)
             let device = try await node.device(of: node.user("ann"))
             let (call, room) = try await device.call([Self.helper])

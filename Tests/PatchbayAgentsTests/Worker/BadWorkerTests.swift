@@ -6,7 +6,7 @@ import Testing
 import Wire
 
 /// Requests that the gateway refuses.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct BadWorkerTests {
     @Test func requestsOfAProcessThatIsNoWorkerAreRefused() async throws {
         try await WorkerGateway.run { node in

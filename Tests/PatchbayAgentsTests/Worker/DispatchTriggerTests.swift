@@ -8,7 +8,7 @@ import Testing
 import Wire
 
 /// Everything that sends an assistant to a room.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct DispatchTriggerTests {
     @Test func requestSendsAnAssistantToAnOpenRoom() async throws {
         let definition = AssistantDefinition(id: "helper", name: "Helping Hand", voice: "nova")

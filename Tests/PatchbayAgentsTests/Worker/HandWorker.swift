@@ -6,7 +6,7 @@ import Wire
 
 /// A worker whose every step a test takes by hand. Its connections do not reconnect, so that it can be killed.
 struct HandWorker: Sendable {
-    let channel: CallChannel
+    let channel: Channel
 
     static var options: RoomOptions {
         var options = WorkerGateway.options
@@ -15,15 +15,25 @@ struct HandWorker: Sendable {
     }
 
     init(_ node: WorkerGateway, _ assistant: String = "helper", capacity: Int = 10) async throws {
-        channel = try await CallChannel.connect(
+        channel = try await Channel.connect(
             url: node.url, userToken: try WorkerGateway.assistantToken(assistant), options: Self.options)
         try await channel.request(.register(WorkerRegistration(assistantID: assistant, capacity: capacity)))
     }
 
     /// Accepts the next offer and joins the room.
     func takeJob() async throws -> (job: JobInfo, room: RoomConnection) {
-        let reply = try await channel.request(.accept(channel.offer().id))
+        let reply = try await accept()
         return (try #require(reply.job), try await join(with: reply))
+    }
+
+    /// Accepts an offer. One that has expired meanwhile comes again.
+    func accept() async throws -> CallReply {
+        while true {
+            let offer = try await channel.offer()
+            do throws(RequestFailure) { return try await channel.request(.accept(offer.id)) } catch {
+                guard case .refused(let refusal) = error, refusal.code == .conflict else { throw error }
+            }
+        }
     }
 
     func join(with reply: CallReply) async throws -> RoomConnection {
@@ -40,7 +50,7 @@ struct HandWorker: Sendable {
 
 /// A worker whose next offer is being read.
 final class OfferedWorker: Sendable {
-    let channel: CallChannel
+    let channel: Channel
     let offer: Task<JobInfo, any Error>
     private let hasOffer = Mutex(false)
 

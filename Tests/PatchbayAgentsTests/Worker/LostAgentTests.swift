@@ -6,11 +6,11 @@ import Testing
 import Wire
 
 /// Workers that die, lose their channel or their agent's connection, and gateways that restart under them.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct LostAgentTests {
     @Test(arguments: [1, 2])
     func killedWorkerIsReplacedInTheRoom(shardCount: Int) async throws {
-        try await WorkerGateway.run(shardCount: shardCount) { node in
+        try await WorkerGateway.run(shardCount: shardCount, patience: 1) { node in
             let first = try await HandWorker(node)
             let ann = try await node.join("ann")
             let job = try await node.administrator().dispatch("helper", to: "room")
@@ -27,7 +27,7 @@ struct LostAgentTests {
     }
 
     @Test func workerKilledWithTwentyJobsIsReplacedInAllOfThem() async throws {
-        try await WorkerGateway.run { node in
+        try await WorkerGateway.run(patience: 1) { node in
             let first = try await HandWorker(node, capacity: 20)
             let administrator = try node.administrator(of: nil)
             var (users, rooms): ([RoomConnection], [RoomConnection]) = ([], [])
@@ -42,8 +42,9 @@ struct LostAgentTests {
             first.channel.dropConnection()
             for room in rooms { room.dropConnection() }
             try await eventually("twenty jobs") { second.jobs.count == 20 }
+            // Usually a second; without the loss of the channel, the jobs would wait for the end of their lease.
             let span = ContinuousClock.now - killed
-            #expect(span < .seconds(2), "another worker had all jobs after \(span)")
+            #expect(span < .seconds(20), "another worker had all jobs after \(span)")
             for user in users { #expect(try await user.agent() == ["agent.lost", "agent.joined"]) }
             for number in 0..<20 { #expect(try await node.job(.running, in: "room \(number)").attempt == 2) }
             #expect(node.counters.sizes.running == 20)
@@ -52,11 +53,11 @@ struct LostAgentTests {
     }
 
     @Test func agentOfAnEarlierAttemptCannotReturn() async throws {
-        try await WorkerGateway.run { node in
+        try await WorkerGateway.run(patience: 1) { node in
             let first = try await HandWorker(node)
             let ann = try await node.join("ann")
             try await node.administrator().dispatch("helper", to: "room")
-            let reply = try await first.channel.request(.accept(first.channel.offer().id))
+            let reply = try await first.accept()
             let room = try await first.join(with: reply)
             #expect(try await ann.agent() == ["agent.joined"])
             let second = try await TestWorker(node).registered()

@@ -7,7 +7,7 @@ import Testing
 import Wire
 
 /// Workers that accept, decline, say nothing, are full or drain.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct OfferTests {
     @Test func declinedJobGoesToTheNextWorker() async throws {
         try await WorkerGateway.run { node in
@@ -23,7 +23,7 @@ struct OfferTests {
     }
 
     @Test func unansweredOfferGoesToTheNextWorker() async throws {
-        try await WorkerGateway.run { node in
+        try await WorkerGateway.run(patience: 4) { node in
             let workers = [OfferedWorker(try await HandWorker(node)), OfferedWorker(try await HandWorker(node))]
             let job = try await node.administrator().dispatch("helper", to: "room")
             let silent = try await OfferedWorker.first(of: workers)

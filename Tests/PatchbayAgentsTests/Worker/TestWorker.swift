@@ -93,7 +93,7 @@ extension RoomConnection {
     }
 }
 
-extension CallChannel {
+extension Channel {
     /// Reads events until the next one of a job.
     func job() async throws -> JobEvent {
         for await event in events { if case .job(let job) = event { return job } }
@@ -101,8 +101,7 @@ extension CallChannel {
     }
 
     func offer() async throws -> JobInfo {
-        guard case .offered(let job) = try await job() else { throw DidNotHappen(what: "an offer") }
-        return job
+        while true { if case .offered(let job) = try await job() { return job } }
     }
 
     /// The error code of a request's refusal.

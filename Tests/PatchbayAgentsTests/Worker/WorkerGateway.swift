@@ -27,9 +27,11 @@ final class WorkerGateway: Sendable {
     ///   - port: 0 for a free one.
     ///   - storeDirectory: nil for a gateway without accounts and calls.
     ///   - speech: makes speech clips, with a store.
+    ///   - patience: factor of the times that workers and agents have.
     init(
         port: Int = 0, storeDirectory: String? = nil, speech: (any SpeechGenerator)? = nil, rules: [DispatchRule] = [], shardCount: Int = 2,
-        definition: @escaping @Sendable (String) -> AssistantDefinition? = { _ in nil }
+        definition: @escaping @Sendable (String) -> AssistantDefinition? = WorkerGateway.helper,
+        definedAssistants: @escaping @Sendable () -> [String] = { [] }, patience: Int = 20
     ) throws {
         let dispatch = DispatchInbox()
         let backend = try storeDirectory.map { directory in
@@ -42,6 +44,7 @@ final class WorkerGateway: Sendable {
             port: port, shardCount: shardCount, tls: TLSFiles(certificatePath: files.certificate, privateKeyPath: files.privateKey))
         var calls: CallService?
         var sessions: SessionService?
+        var writer: AuditEventWriter?
         var service: DispatchService?
         var speechService: SpeechService?
         let gateway = try Gateway(
@@ -49,7 +52,7 @@ final class WorkerGateway: Sendable {
         ) { rooms, keys in
             let assistants = DispatchService(
                 inbox: dispatch, rooms: rooms, keys: keys, rules: rules, calls: backend?.callInbox, server: settings.serverInfo,
-                definition: definition)
+                definition: definition, definedAssistants: definedAssistants, patience: patience)
             service = assistants
             let routes = DispatchRoutes.routes(assistants, keys: keys)
             guard let backend else { return routes }
@@ -57,6 +60,7 @@ final class WorkerGateway: Sendable {
             calls = callService
             let sessionService = backend.sessionService(rooms, keys: keys)
             sessions = sessionService
+            writer = backend.auditEventWriter(sessionService, summarizer: ExtractiveSummarizer())
             speechService = speech.map {
                 backend.speechService($0, rooms, calls: callService, keys: keys, counters: ServiceCounters())
             }
@@ -69,11 +73,12 @@ final class WorkerGateway: Sendable {
         self.sessions = sessions
         self.backend = backend
         self.port = gateway.port
-        running = Task { [calls, service, speechService] in
+        running = Task { [calls, writer, service, speechService] in
             let speaking = speechService.map { speech in Task { try await speech.run() } }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await gateway.run() }
                 group.addTask { try await calls?.run() }
+                group.addTask { try await writer?.run() }
                 group.addTask { try await service?.run() }
                 try await group.waitForAll()
             }
@@ -83,16 +88,21 @@ final class WorkerGateway: Sendable {
         }
     }
 
+    /// Defines the assistant `helper`.
+    static let helper: @Sendable (String) -> AssistantDefinition? = { $0 == "helper" ? AssistantDefinition(id: "helper") : nil }
+
     /// Runs a gateway during `body`.
     static func run(
         withStore hasStore: Bool = false, speech: (any SpeechGenerator)? = nil, rules: [DispatchRule] = [], shardCount: Int = 2,
-        definition: @escaping @Sendable (String) -> AssistantDefinition? = { _ in nil },
+        definition: @escaping @Sendable (String) -> AssistantDefinition? = WorkerGateway.helper,
+        definedAssistants: @escaping @Sendable () -> [String] = { [] }, patience: Int = 20,
         _ body: @Sendable (WorkerGateway) async throws -> Void
     ) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "patchbay-agents-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let node = try WorkerGateway(
-            storeDirectory: hasStore ? directory : nil, speech: speech, rules: rules, shardCount: shardCount, definition: definition)
+            storeDirectory: hasStore ? directory : nil, speech: speech, rules: rules, shardCount: shardCount, definition: definition,
+            definedAssistants: definedAssistants, patience: patience)
         do {
             try await node.begin()
             try await body(node)
@@ -155,8 +165,8 @@ final class WorkerGateway: Sendable {
     }
 
     /// A channel of an assistant whose requests a test sends by hand.
-    func channel(_ assistant: String) async throws -> CallChannel {
-        try await CallChannel.connect(url: url, userToken: try Self.assistantToken(assistant), options: Self.options)
+    func channel(_ assistant: String) async throws -> Channel {
+        try await Channel.connect(url: url, userToken: try Self.assistantToken(assistant), options: Self.options)
     }
 
     // MARK: With a store
@@ -172,10 +182,14 @@ final class WorkerGateway: Sendable {
         return (ticket.roomName, ticket.livekitToken, ticket.sessionId)
     }
 
+    func end(_ session: SessionID, of user: UserID) async throws {
+        try await #require(sessions).end(session, of: user)
+    }
+
     /// A device of a user.
-    func device(of user: UserID) async throws -> CallChannel {
+    func device(of user: UserID) async throws -> Channel {
         let token = try #require(backend).accounts.tokens.mint(for: user, now: Self.nowSeconds)
-        return try await CallChannel.connect(url: url, userToken: token, options: Self.options)
+        return try await Channel.connect(url: url, userToken: token, options: Self.options)
     }
 
     var counters: DispatchRegistry.Counters { dispatch.registry.counters }

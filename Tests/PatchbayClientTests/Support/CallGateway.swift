@@ -29,6 +29,7 @@ struct CallGateway: Sendable {
         let files = try TestCertificates.shared.get()
         let keys = try KeyRing([IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText("secret"))])
         var service: CallService?
+        var writer: AuditEventWriter?
         let gateway = try Gateway(
             settings: GatewaySettings(port: 0, tls: TLSFiles(certificatePath: files.certificate, privateKeyPath: files.privateKey)),
             keys: keys, auditEvents: backend.auditEvents, calls: backend.callInbox
@@ -36,12 +37,15 @@ struct CallGateway: Sendable {
             let calls = backend.callService(
                 desk, keys: keys, server: ServerInfo(version: "tests", node: "n"), settings: CallSettings(ringTime: ringTime))
             service = calls
-            return backend.routes(backend.sessionService(desk, keys: keys), calls)
+            let sessions = backend.sessionService(desk, keys: keys)
+            writer = backend.auditEventWriter(sessions, summarizer: ExtractiveSummarizer())
+            return backend.routes(sessions, calls)
         }
         let test = CallGateway(url: "wss://127.0.0.1:\(gateway.port)", keys: keys, backend: backend)
-        try await withThrowingTaskGroup(of: Void.self) { [service] group in
+        try await withThrowingTaskGroup(of: Void.self) { [service, writer] group in
             group.addTask { try await gateway.run() }
             group.addTask { try await service?.run() }
+            group.addTask { try await writer?.run() }
             defer { for _ in 1...2 { gateway.drain() } }
             while gateway.state.phase != .serving { try await Task.sleep(for: .milliseconds(1)) }
             try await body(test)
@@ -55,19 +59,19 @@ struct CallGateway: Sendable {
     }
 
     /// Two users with a device each: the caller and the callee.
-    func annAndBob() async throws -> (ann: CallUser, bob: CallUser, caller: CallChannel, callee: CallChannel) {
+    func annAndBob() async throws -> (ann: CallUser, bob: CallUser, caller: Channel, callee: Channel) {
         let (ann, bob) = (try await user("ann"), try await user("bob"))
         return (ann, bob, try await ann.device(), try await bob.device())
     }
 
     /// An assistant's process, which answers calls.
-    func assistant(_ id: String) async throws -> CallChannel {
+    func assistant(_ id: String) async throws -> Channel {
         var grant = VideoGrant()
         grant.agent = true
         let claims = AccessToken(
             identity: CallParty.assistantPrefix + id, expires: Int64(Date().timeIntervalSince1970) + 600, video: grant)
         guard let signer = keys.signer else { preconditionFailure("these keys sign") }
-        return try await CallChannel.connect(url: url, userToken: try TokenMinter.mint(claims, with: signer), options: options)
+        return try await Channel.connect(url: url, userToken: try TokenMinter.mint(claims, with: signer), options: options)
     }
 
     var options: RoomOptions { RoomOptions(trust: .authority(path: (try? TestCertificates.shared.get().authority) ?? "")) }
@@ -89,16 +93,16 @@ struct CallUser: Sendable {
     func token(age: Int64 = 0) throws -> String { try gateway.token(for: id, age: age) }
 
     /// Connects another device of the user.
-    func device(age: Int64 = 0, _ change: (inout RoomOptions) -> Void = { _ in }) async throws -> CallChannel {
+    func device(age: Int64 = 0, _ change: (inout RoomOptions) -> Void = { _ in }) async throws -> Channel {
         var options = gateway.options
         change(&options)
-        return try await CallChannel.connect(url: gateway.url, userToken: try token(age: age), options: options)
+        return try await Channel.connect(url: gateway.url, userToken: try token(age: age), options: options)
     }
 
     /// Connects a device whose token source returns tokens of these ages; the last one repeatedly.
-    func device(renewing ages: [Int64]) async throws -> CallChannel {
+    func device(renewing ages: [Int64]) async throws -> Channel {
         let left = Mutex(ages[...])
-        return try await CallChannel.connect(url: gateway.url, options: gateway.options) {
+        return try await Channel.connect(url: gateway.url, options: gateway.options) {
             try token(age: left.withLock { $0.count > 1 ? $0.removeFirst() : $0[$0.startIndex] })
         }
     }

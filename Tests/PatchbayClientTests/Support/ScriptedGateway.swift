@@ -71,7 +71,7 @@ final class ScriptedGateway: Sendable {
             inbox.removeAll()
         }
 
-        func admit(_ request: UpgradeRequest, as connection: Connection) -> HTTPServerResponse? { nil }
+        func admit(_ request: ReceivedRequest, as connection: Connection) -> HTTPServerResponse? { nil }
 
         func opened(_ connection: Connection) {
             self.connection = connection

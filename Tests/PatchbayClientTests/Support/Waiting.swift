@@ -57,9 +57,9 @@ extension AsyncStream {
     }
 }
 
-extension CallChannel {
+extension Channel {
     /// Reads events until `pick` returns a value.
-    func first<Found>(_ pick: (CallChannelEvent) -> Found?) async throws -> Found {
+    func first<Found>(_ pick: (ChannelEvent) -> Found?) async throws -> Found {
         for await event in events { if let found = pick(event) { return found } }
         throw EventNotReceived()
     }

@@ -65,7 +65,7 @@ extension PeerSession {
         case .bye: receivedBye = true
         case .roomUpdated, .tokenRefreshed, .serverDraining, .stats: break
         case .playoutMarked, .playoutCleared, .playoutStarted, .playoutFinished, .playoutBacklog: take(playout: event)
-        case .callEnded, .recordingStarted, .recordingStopped: world.fail("\(self) receives \(event), which nothing caused")
+        case .callEnded, .agentWaiting, .recordingStarted, .recordingStopped: world.fail("\(self) receives \(event), which nothing caused")
         }
     }
 

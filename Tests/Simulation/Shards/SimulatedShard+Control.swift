@@ -1,7 +1,7 @@
 internal import Engine
 internal import Wire
 
-/// Control messages, as in the gateway's `RequestReader` and `ControlWriter`.
+/// Control messages, as in the gateway's `RequestReader` and `ParticipantConnection`.
 extension SimulatedShard {
     func received(text message: [UInt8], from connection: SimulatedConnection) {
         guard connection.slot >= 0, let member = slots[connection.slot], member.pendingClose == nil else { return }

@@ -80,7 +80,7 @@ extension SimulatedShard {
         case .close(let handle, _):
             guests[handle] = nil
             perform(effect, whereIs: handle)
-        case .record, .agent, .tap, .untap: world.fail("a room without recording has the effect \(effect)")
+        case .record, .agent, .attended, .tap, .untap: world.fail("a room without recording has the effect \(effect)")
         case .closed: removeRoom(room)
         }
     }
@@ -104,7 +104,8 @@ extension SimulatedShard {
             if member.link == .lost { endAbsence(of: member) } else { finish(member, reason) }
         case .handOver(let old, let new): handOver(from: old, to: new)
         case .patch(let change): apply(change)
-        case .send, .replay, .closed, .record, .agent, .tap, .untap: world.fail("an effect of the home shard was posted: \(effect)")
+        case .send, .replay, .closed, .record, .agent, .attended, .tap, .untap:
+            world.fail("an effect of the home shard was posted: \(effect)")
         }
     }
 

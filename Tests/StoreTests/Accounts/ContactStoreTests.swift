@@ -1,8 +1,9 @@
 import GRDB
 import Identity
-import Store
 import Testing
 import Wire
+
+@testable import Store
 
 /// Contacts, and whom a user may call.
 struct ContactStoreTests {
@@ -116,14 +117,14 @@ struct ContactStoreTests {
             for user in [ann, bob] { try await note(id, of: user, at: world.now + .seconds(index)) }
         }
         let first = try await store.calls(of: ann.id, limit: 2)
-        #expect(first.entries.map(\.id.text) == ["CA_c", "CA_b"])
+        #expect(first.elements.map(\.id.text) == ["CA_c", "CA_b"])
         let rest = try await store.calls(of: ann.id, after: try first.next.map { try TimeCursor(text: $0.text) }, limit: 2)
-        #expect(rest.entries == [entry("CA_a", endedAt: world.now)] && rest.next == nil)
+        #expect(rest.elements == [entry("CA_a", endedAt: world.now)] && rest.next == nil)
         #expect(try await store.verify().isClean)
         #expect(try world.files(with: "Secret Santa".utf8).isEmpty)
         try await store.expire(at: world.now + .seconds(30 * 86_400 + 2))
-        #expect(try await store.calls(of: ann.id).entries.map(\.id.text) == ["CA_c"])
-        #expect(try await store.calls(of: bob.id).entries.count == 3)
+        #expect(try await store.calls(of: ann.id).elements.map(\.id.text) == ["CA_c"])
+        #expect(try await store.calls(of: bob.id).elements.count == 3)
     }
 
     @Test func historyAndContactsAreDeletedWithTheirUser() async throws {

@@ -48,7 +48,7 @@ struct ConversationStoreTests {
         await #expect(throws: StoreError.notFound) { try await store.leave(id, of: eve.id, at: world.now) }
         await #expect(throws: StoreError.notFound) { try await store.invite(eve.id, to: id, by: eve.id, at: world.now) }
         await #expect(throws: StoreError.notFound) { try await store.say("psst", in: id, by: eve.id, at: world.now) }
-        #expect(try await store.conversations(of: eve.id).conversations.isEmpty)
+        #expect(try await store.conversations(of: eve.id).elements.isEmpty)
     }
 
     @Test func anInvitedUserSeesItsInviterAndNeitherMembersNorEvents() async throws {
@@ -159,8 +159,8 @@ struct ConversationStoreTests {
         let later = try await store.makeConversation(named: "", by: ann.id, at: world.now + .seconds(1)).id
         let page = try await store.conversations(of: ann.id, limit: 1)
         let cursor = try page.next.map { try TimeCursor(text: $0.text) }
-        #expect(page.conversations.map(\.id) == [later])
-        #expect(try await store.conversations(of: ann.id, after: cursor, limit: 1).conversations.map(\.id) == [id])
+        #expect(page.elements.map(\.id) == [later])
+        #expect(try await store.conversations(of: ann.id, after: cursor, limit: 1).elements.map(\.id) == [id])
     }
 
     @Test func textsAreSealedAndDeletedWithTheirWriter() async throws {

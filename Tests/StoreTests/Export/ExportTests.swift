@@ -1,7 +1,8 @@
 import Foundation
-import Store
 import Testing
 import Wire
+
+@testable import Store
 
 @Suite("Export")
 struct ExportTests {

@@ -1,5 +1,6 @@
 import Foundation
-import Store
+
+@testable import Store
 
 /// The conversations in `Fixtures/dialogues`: a line for a turn, `user: …` or `assistant: …`.
 enum Dialogues {

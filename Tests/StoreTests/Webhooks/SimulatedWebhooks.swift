@@ -1,6 +1,8 @@
 import Identity
-import Store
+import OutgoingHTTP
 import Synchronization
+
+@testable import Store
 
 /// An in-memory queue, scripted endpoints, and a manual clock.
 final class SimulatedWebhooks: Sendable {

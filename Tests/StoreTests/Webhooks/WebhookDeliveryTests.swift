@@ -1,4 +1,5 @@
 import Identity
+import OutgoingHTTP
 import Store
 import Testing
 

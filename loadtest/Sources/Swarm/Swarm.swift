@@ -1,6 +1,6 @@
 import Engine
 import Sockets
-import TLSFastPath
+import TLSRecords
 import Wire
 
 /// Drives all calls of a run on one thread and one event loop.
@@ -93,7 +93,9 @@ final class Swarm: SocketDelegate {
     ///
     /// - Throws: an error if the event loop cannot be created.
     func run() throws -> RunReport {
-        loop = try Loop(settings: LoopSettings(client: target.trust, recordLayer: TLSFastPath(.auto)), delegate: self)
+        var settings = LoopSettings(client: target.trust)
+        settings.fastPath = TLSFastPath(.auto)
+        loop = try Loop(settings: settings, delegate: self)
         let now = clock
         sendGrid = Grid(start: now, interval: 20_000_000, positions: scenario.calls * scenario.publishersPerCall)
         pingGrid = Grid(start: now, interval: UInt64(ProtocolLimits.pingIntervalMilliseconds) * 1_000_000, positions: slots.count)

@@ -6,31 +6,33 @@ internal import Wire
 ///
 /// A class, because queues and counters are changed in place through the slot table. Only the shard's thread uses it. Properties are
 /// read for each frame, hence `@exclusivity(unchecked)`; those that a frame reads come first, because cache misses are most of a frame's cost.
-final class ParticipantConnection {
-    let socket: Connection
+final class ParticipantConnection: ControlConnection {
     let handle: ParticipantHandle
     @exclusivity(unchecked) var link = LinkState()
-    /// Set while the last messages are flushed before the socket is closed.
-    @exclusivity(unchecked) var pendingClose: PendingClose?
-    @exclusivity(unchecked) var flow: FlowState
-    @exclusivity(unchecked) var outbox: Outbox
+    @exclusivity(unchecked) var flow = FlowState()
     @exclusivity(unchecked) var statistics = DeliveryStatistics()
     /// Indices of the `ahead` tracks that it subscribes to.
     @exclusivity(unchecked) var aheadTracks: [Int] = []
-    var requests: RequestLimits
+    let sender: FrameSender
+    var requests = RequestLimits()
     var session: SessionState
 
-    init(handle: ParticipantHandle, socket: Connection, kind: ParticipantKind, joinStartedAt: Instant, now: Instant) {
+    init(_ context: ShardContext, _ sender: FrameSender, handle: ParticipantHandle, socket: Connection, session: SessionState) {
         self.handle = handle
-        self.socket = socket
-        flow = FlowState(now: now)
-        outbox = Outbox(ageMax: kind == .agent ? Limits.liveAgeMaxToAgent : Limits.liveAgeMax)
-        requests = RequestLimits(now: now)
-        session = SessionState(kind: kind, joinStartedAt: joinStartedAt)
+        self.sender = sender
+        self.session = session
+        let ageMax = session.kind == .agent ? Limits.liveAgeMaxToAgent : Limits.liveAgeMax
+        super.init(context, socket: socket, outbox: Outbox(ageMax: ageMax))
     }
 
-    /// Whether events and frames can be written, or queued for writing.
-    var isWritable: Bool { socket.phase == .open && pendingClose == nil }
+    override func flushLater() { sender.startWaiting(self) }
+
+    /// Sends `bye` with the reason before it closes the connection.
+    override func close(_ reason: CloseReason) {
+        guard isWritable else { return }
+        if reason != .slowConsumer { send(EncodedEvent(.bye(reason.disconnectReason, retryable: reason.isRetryable))) }
+        finish(reason)
+    }
 
     /// Continues the numbers and the event log of the slot that it resumes.
     func take(_ handover: SessionHandover) {
@@ -49,25 +51,14 @@ struct LinkState {
     var isReachable: Bool { isUp && !awaitsHandover }
 }
 
-struct PendingClose {
-    let reason: CloseReason
-    /// The socket is closed then, whether its messages are flushed or not.
-    let deadline: Instant
-}
-
 /// The state that decides whether a frame can be sent now.
 struct FlowState {
-    var lastReceivedAt: Instant
     var probe = DeliveryProbe()
     var window = SendWindow()
     /// It is on the shard's list of connections with queued messages.
     var isQueued = false
     /// Frames of an `ahead` track are due and wait for capacity.
     var isBehind = false
-
-    init(now: Instant) {
-        lastReceivedAt = now
-    }
 }
 
 /// The location of a participant's room.
@@ -107,4 +98,54 @@ struct SessionState {
     }
 
     var isInRoom: Bool { if case .none = room { false } else { true } }
+}
+
+/// Frames sent to and dropped for one participant, and how long they waited.
+struct DeliveryStatistics {
+    var framesSent: UInt64 = 0
+    var framesDropped: UInt64 = 0
+    var lateness = LatenessWindow()
+    /// The totals at the last report.
+    private var reported: (sent: UInt64, dropped: UInt64) = (0, 0)
+
+    /// Continues another connection's totals. Frames dropped while there was no socket are not counted for the new one.
+    mutating func continueFrom(sent: UInt64, dropped: UInt64) {
+        (framesSent, framesDropped) = (sent, dropped)
+        reported = (sent, dropped)
+    }
+
+    /// Frames since the last call.
+    mutating func takeInterval() -> (sent: UInt64, dropped: UInt64) {
+        defer { reported = (framesSent, framesDropped) }
+        return (framesSent - reported.sent, framesDropped - reported.dropped)
+    }
+}
+
+/// A histogram of how long frames waited in the gateway, with buckets of doubling width, so that recording is one increment.
+struct LatenessWindow {
+    /// Bucket 0 is below 1 ms, bucket n below 2ⁿ ms.
+    private var buckets: InlineArray<13, UInt32> = .init(repeating: 0)
+
+    mutating func record(_ wait: Duration) {
+        let milliseconds = UInt64(max(0, wait.inMilliseconds))
+        let bucket = min(12, UInt64.bitWidth - milliseconds.leadingZeroBitCount)
+        buckets[bucket] += 1
+    }
+
+    /// Takes an upper bound of the 99th percentile, in milliseconds, and empties the window.
+    ///
+    /// - Parameter sent: all frames of the window, including those that did not wait.
+    mutating func takeP99(sent: UInt64) -> Double {
+        defer { buckets = .init(repeating: 0) }
+        var queued: UInt64 = 0
+        for bucket in buckets.indices { queued += UInt64(buckets[bucket]) }
+        let total = max(sent, queued)
+        guard queued > 0 else { return 0 }
+        var above: UInt64 = 0
+        for bucket in buckets.indices.reversed() {
+            above += UInt64(buckets[bucket])
+            if above * 100 > total { return bucket == 0 ? 1 : Double(1 << bucket) }
+        }
+        return 0
+    }
 }

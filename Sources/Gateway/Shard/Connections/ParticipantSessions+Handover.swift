@@ -2,7 +2,7 @@ internal import Engine
 internal import Sockets
 internal import Wire
 
-/// Lost sockets and the sessions that resume them (PROTOCOL, "Resuming").
+/// Lost sockets and the sessions that resume them (docs/protocol/resuming.md, "Resuming").
 ///
 /// Until the handover has arrived at the new slot, events from the room are held, so that the replay comes first. Frames are dropped: a
 /// live frame from that time would be too old.
@@ -25,7 +25,7 @@ extension ParticipantSessions {
         participant.link.isUp = false
         context.counters.participantsAway += 1
         // Reports nothing if the participant only waits for a handover to pass on: it is in no room then.
-        rooms.report(.connectionLost(participant.handle, reason), of: participant)
+        rooms.submit(.connectionLost(participant.handle, reason), from: participant)
     }
 
     /// A pong was received after `hello`: the client has the new resume token, and the old one can be revoked.
@@ -33,7 +33,7 @@ extension ParticipantSessions {
         guard let participant = slots[connection.slot], participant.session.needsResumeConfirmation, participant.session.isGreeted
         else { return }
         participant.session.needsResumeConfirmation = false
-        rooms.report(.resumeConfirmed(participant.handle), of: participant)
+        rooms.submit(.resumeConfirmed(participant.handle), from: participant)
     }
 
     // MARK: From slot to slot
@@ -47,7 +47,7 @@ extension ParticipantSessions {
         if participant.link.awaitsHandover {
             // It has no state yet and passes on what it will get.
             participant.session.successor = new
-            if participant.link.isUp { control.finish(participant, .duplicateIdentity) }
+            if participant.link.isUp { participant.finish(.duplicateIdentity) }
         } else {
             send(SessionHandover(of: participant), to: new)
             release(participant, .duplicateIdentity)
@@ -89,8 +89,8 @@ extension ParticipantSessions {
         context.counters.resumes[.resumed, default: 0] += 1
         if let handover { participant.take(handover) }
         participant.session.needsResumeConfirmation = true
-        for (seq, event) in missed ?? [] { control.replay(event, seq: seq, to: participant) }
-        control.sendHeldEvents(to: participant)
+        for (seq, event) in missed ?? [] { participant.replay(event, seq: seq) }
+        participant.sendHeldEvents()
     }
 
     /// Too much was missed: gives the session up and joins on the same socket as a new participant.

@@ -10,17 +10,12 @@ final class ParticipantSessions {
     let context: ShardContext
     let slots: SlotTable<ParticipantConnection>
     let sender: FrameSender
-    let control: ControlWriter
     let rooms: RoomHost
 
-    init(
-        _ context: ShardContext, _ slots: SlotTable<ParticipantConnection>, _ sender: FrameSender, _ control: ControlWriter,
-        _ rooms: RoomHost
-    ) {
+    init(_ context: ShardContext, _ slots: SlotTable<ParticipantConnection>, _ sender: FrameSender, _ rooms: RoomHost) {
         self.context = context
         self.slots = slots
         self.sender = sender
-        self.control = control
         self.rooms = rooms
     }
 
@@ -28,8 +23,7 @@ final class ParticipantSessions {
 
     func opened(_ connection: Connection, _ request: JoinRequest) {
         connection.context = nil
-        let participant = makeParticipant(
-            on: connection, kind: request.admission.kind, joinStartedAt: request.startedAt)
+        let participant = makeParticipant(on: connection, kind: request.admission.kind, joinStartedAt: request.startedAt)
         context.counters.connections += 1
         context.counters.participants += 1
         if request.admission.resuming == nil {
@@ -45,7 +39,7 @@ final class ParticipantSessions {
     func makeParticipant(on connection: Connection, kind: ParticipantKind, joinStartedAt: Instant) -> ParticipantConnection {
         let handle = slots.reserve()
         let participant = ParticipantConnection(
-            handle: handle, socket: connection, kind: kind, joinStartedAt: joinStartedAt, now: context.now)
+            context, sender, handle: handle, socket: connection, session: SessionState(kind: kind, joinStartedAt: joinStartedAt))
         slots.occupy(handle, with: participant)
         connection.slot = Int(handle.slot)
         return participant
@@ -56,9 +50,11 @@ final class ParticipantSessions {
         let home = context.gateway.directory.claim(request.room, for: context.index)
         if home == context.index {
             rooms.join(participant, request)
-        } else {
+        } else if context.post(.joined(participant.handle, request), unlessFull: home) {
             participant.session.room = .remote(shard: home)
-            context.post(.joined(participant.handle, request), to: home)
+        } else {
+            context.gateway.directory.withdraw(from: request.room)
+            participant.finish(.serverShutdown)
         }
     }
 
@@ -92,13 +88,27 @@ final class ParticipantSessions {
         rooms.detach(participant)
         switch location {
         case .local(let room):
-            rooms.perform(.left(participant.handle, reason), in: room)
+            rooms.apply(.left(participant.handle, reason), to: room)
             slots.free(participant.handle)
         case .remote(let home):
             slots.vacate(participant.handle)
             context.post(.left(participant.handle, reason), to: home)
         case .none:
             slots.free(participant.handle)
+        }
+    }
+
+    /// Ends the stay of everybody on this shard. Those whose socket is lost leave at once, unless they only pass on a handover.
+    func closeAll(_ reason: CloseReason) {
+        for slot in 0..<slots.count {
+            guard let participant = slots[slot] else { continue }
+            if participant.link.isUp {
+                participant.close(reason)
+            } else if participant.session.isInRoom {
+                context.counters.participants -= 1
+                context.counters.participantsAway -= 1
+                leaveRoom(participant, reason.disconnectReason)
+            }
         }
     }
 
@@ -116,7 +126,7 @@ final class ParticipantSessions {
 
     /// Closes the socket or, if there is none, frees the slot.
     func release(_ participant: ParticipantConnection, _ reason: CloseReason) {
-        guard !participant.link.isUp else { return control.finish(participant, reason) }
+        guard !participant.link.isUp else { return participant.finish(reason) }
         context.counters.participants -= 1
         context.counters.participantsAway -= 1
         slots.free(participant.handle)

@@ -111,9 +111,8 @@ final class FrameSender {
     ) {
         let now = context.now
         let probes = subscriber.flow.probe.isDue(at: now) && probeBucket.take(at: now)
-        let ping = probes && subscriber.socket.pingsAlong ? startProbe(of: subscriber, at: now) : nil
+        let ping = probes ? startProbe(of: subscriber, at: now) : nil
         subscriber.socket.write(binary: message, count: count, withTurn: endsTurn, followedByPing: ping)
-        if probes, ping == nil { sendProbe(to: subscriber) }
         subscriber.flow.window.recordWrite(count + Self.wireOverhead)
         subscriber.statistics.framesSent += UInt64(frames)
         context.counters.framesOut += UInt64(frames)
@@ -139,7 +138,7 @@ final class FrameSender {
     }
 
     private func startProbe(of participant: ParticipantConnection, at now: Instant) -> UInt32 {
-        context.counters.receiptsAsked += 1
+        context.counters.probesSent += 1
         return participant.flow.probe.nextPing(at: now)
     }
 

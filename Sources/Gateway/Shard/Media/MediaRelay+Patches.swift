@@ -34,6 +34,18 @@ extension MediaRelay {
         }
     }
 
+    /// Empties the forwarding table. Later changes of tracks that are not in it have no effect.
+    func forgetTracks() {
+        for slot in panel.patches.indices {
+            for patch in panel.patches[slot] {
+                if let tap = patch.tap { taps.remove(tap) }
+                panel.unpublish(patch.alias, by: slot)
+            }
+        }
+        for track in aheads.openIndices { closeAhead(track) }
+        remoteTracks = RemoteTracks()
+    }
+
     private func unpublish(_ alias: TrackAlias, by publisher: ParticipantHandle) {
         if context.isLocal(publisher) {
             forgetTap(of: alias, by: publisher)

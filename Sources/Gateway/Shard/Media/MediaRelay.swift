@@ -13,7 +13,6 @@ final class MediaRelay {
     let context: ShardContext
     let slots: SlotTable<ParticipantConnection>
     let sender: FrameSender
-    let control: ControlWriter
     let rooms: RoomHost
     @exclusivity(unchecked) var panel = PatchPanel()
     /// Tracks that are published on other shards.
@@ -23,19 +22,15 @@ final class MediaRelay {
     @exclusivity(unchecked) var trunks: TrunkArrivals
     @exclusivity(unchecked) var taps = RecordingTaps()
 
-    init(
-        _ context: ShardContext, _ slots: SlotTable<ParticipantConnection>, _ sender: FrameSender, _ control: ControlWriter,
-        _ rooms: RoomHost
-    ) {
+    init(_ context: ShardContext, _ slots: SlotTable<ParticipantConnection>, _ sender: FrameSender, _ rooms: RoomHost) {
         self.context = context
         self.slots = slots
         self.sender = sender
-        self.control = control
         self.rooms = rooms
         trunks = TrunkArrivals(shardCount: context.gateway.mailboxes.count)
     }
 
-    // MARK: From a publisher
+    // MARK: From publishers
 
     func received(_ message: UnsafeRawBufferPointer, from connection: Connection) {
         let slot = connection.slot
@@ -45,7 +40,7 @@ final class MediaRelay {
 
     private func received(_ message: UnsafeRawBufferPointer, from publisher: ParticipantConnection, at slot: Int) {
         guard publisher.pendingClose == nil else { return }
-        publisher.flow.lastReceivedAt = context.now
+        publisher.lastReceivedAt = context.now
         if message.first == FrameKind.bundle.rawValue {
             do throws(FrameError) {
                 try Bundle.forEachFrame(in: message) { relay($0, from: publisher, at: slot) }
@@ -86,7 +81,7 @@ final class MediaRelay {
                 for trunk in panel.patches[slot][patch].trunks { send(frame, from: publisher.handle, to: Int(trunk.shard)) }
             }
             // After the frame: what the room does about a talkspurt takes longer, and may change the panel.
-            if let edge { report(edge, of: panel.patches[slot][patch].track, publishedBy: publisher) }
+            if let edge { submit(edge, of: panel.patches[slot][patch].track, publishedBy: publisher) }
         }
     }
 
@@ -130,7 +125,7 @@ final class MediaRelay {
     func flushWaiting() {
         sender.flushWaiting(slots) { participant in
             flush(participant)
-            control.completePendingClose(of: participant)
+            participant.completePendingClose()
         }
     }
 
@@ -141,7 +136,7 @@ final class MediaRelay {
     /// - Returns: whether the pong answers the newest delivery probe.
     func ponged(_ payload: UnsafeRawBufferPointer, from connection: Connection) -> Bool {
         guard let participant = slots[connection.slot] else { return false }
-        participant.flow.lastReceivedAt = context.now
+        participant.lastReceivedAt = context.now
         guard participant.flow.probe.receivePong(payload, at: context.now) else { return false }
         flush(participant)
         return true
@@ -169,27 +164,27 @@ final class MediaRelay {
     private func prefetch(_ subscribers: [UInt32], after index: Int) {
         if index + 4 < subscribers.count { PrefetchHints.fetch(slots.address(ofOccupantAt: subscribers[index + 4]), lines: 5) }
         if index + 3 < subscribers.count { slots.withOccupant(at: subscribers[index + 3]) { $0.socket.prefetch(.itself) } }
-        if index + 2 < subscribers.count { slots.withOccupant(at: subscribers[index + 2]) { $0.socket.prefetch(.records) } }
+        if index + 2 < subscribers.count { slots.withOccupant(at: subscribers[index + 2]) { $0.socket.prefetch(.stream) } }
         if index + 1 < subscribers.count { slots.withOccupant(at: subscribers[index + 1]) { $0.socket.prefetch(.cipher) } }
     }
 
     // MARK: Reports to rooms
 
     /// A track's meter has found that a talkspurt began or ended.
-    func report(_ edge: TrackMeter.Edge, of track: TrackSID, publishedBy publisher: ParticipantConnection) {
+    func submit(_ edge: TrackMeter.Edge, of track: TrackSID, publishedBy publisher: ParticipantConnection) {
         switch edge {
-        case .started(let time): rooms.report(.talkStarted(track, at: time), of: publisher)
-        case .stopped(let time, let reason): rooms.report(.talkStopped(track, at: time, reason), of: publisher)
+        case .started(let time): rooms.submit(.talkStarted(track, at: time), from: publisher)
+        case .stopped(let time, let reason): rooms.submit(.talkStopped(track, at: time, reason), from: publisher)
         case .restarted(let time, let end):
-            rooms.report(.talkStopped(track, at: end, .silence), of: publisher)
-            rooms.report(.talkStarted(track, at: time), of: publisher)
+            rooms.submit(.talkStopped(track, at: end, .silence), from: publisher)
+            rooms.submit(.talkStarted(track, at: time), from: publisher)
         }
     }
 
     /// Finds talkspurts of a slot's tracks that have ended for lack of frames.
     func endTalkspurts(ofSlot slot: Int) {
         for (track, edge) in panel.endTalk(of: slot, at: context.now) {
-            if let publisher = slots[slot] { report(edge, of: track, publishedBy: publisher) }
+            if let publisher = slots[slot] { submit(edge, of: track, publishedBy: publisher) }
         }
     }
 
@@ -203,6 +198,6 @@ final class MediaRelay {
     private func countMalformed(_ error: FrameError, from publisher: ParticipantConnection) {
         context.countDropped(.malformed)
         context.counters.malformed[error.rawValue, default: 0] += 1
-        control.countMalformed(from: publisher)
+        publisher.countMalformed()
     }
 }

@@ -41,6 +41,14 @@ final class RoomDirectory: Sendable {
         }
     }
 
+    /// A pending join was not posted after all.
+    func withdraw(from room: String) {
+        entries.withLock { entries in
+            entries[room]?.pendingJoins -= 1
+            if let entry = entries[room], !entry.isOpen, entry.pendingJoins == 0 { entries[room] = nil }
+        }
+    }
+
     /// The room is closed. Called by its home only.
     func release(_ room: String) {
         entries.withLock { entries in

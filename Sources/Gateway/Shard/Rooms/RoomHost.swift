@@ -3,29 +3,29 @@ internal import Engine
 internal import Logging
 internal import Wire
 
-/// Hosts the rooms whose home is this shard: passes inputs to them and performs their effects, here or on the shards of the participants.
+/// Hosts the rooms whose home is this shard: applies inputs to them and executes their effects, here or on the shards of the participants.
 ///
 /// A room is homed on one shard; its participants' sockets may be on any. Joins, requests and measurements go to the home, effects
 /// return, and frames go directly from the publisher's shard to the subscribers'.
 final class RoomHost {
     let context: ShardContext
     let slots: SlotTable<ParticipantConnection>
-    let control: ControlWriter
     // Unowned: both own the host. Set once by `connect`, before the shard serves; not used on a frame's way.
     unowned private(set) var media: MediaRelay!
     unowned private(set) var sessions: ParticipantSessions!
     private(set) var table = RoomTable()
     /// Participants of these rooms whose sockets are on other shards.
-    private var remoteParticipants: [ParticipantHandle: RemoteParticipant] = [:]
+    var remoteParticipants: [ParticipantHandle: RemoteParticipant] = [:]
     var execution = EffectExecution()
-    private var playoutReports = PlayoutReportQueue()
+    /// Of `ahead` queues published on this shard, on their way to the rooms.
+    private var playoutReports: [(publisher: ParticipantHandle, track: TrackSID, report: Room.PlayoutQueueReport)] = []
 
     struct RemoteParticipant {
         let room: Int
         var cost = CostBudget()
     }
 
-    /// The state of performing effects, which may nest: performing an effect can bring about another input.
+    /// The state of executing effects, which may nest: an effect can bring about another input.
     struct EffectExecution {
         var depth = 0
         /// Bytes of the events sent by the current input, times their recipients.
@@ -34,10 +34,9 @@ final class RoomHost {
         var spareBuffer: [Room.Effect] = []
     }
 
-    init(_ context: ShardContext, _ slots: SlotTable<ParticipantConnection>, _ control: ControlWriter) {
+    init(_ context: ShardContext, _ slots: SlotTable<ParticipantConnection>) {
         self.context = context
         self.slots = slots
-        self.control = control
     }
 
     func connect(media: MediaRelay, sessions: ParticipantSessions) {
@@ -55,29 +54,24 @@ final class RoomHost {
 
     /// A participant on this shard joins a room that is homed here.
     func join(_ participant: ParticipantConnection, _ request: JoinRequest) {
-        let index = openRoom(named: request.room, settings: request.settings)
+        guard let index = room(for: request) else { return sessions.expelled(participant.handle, .roomClosed) }
         participant.session.room = .local(index)
         table[index]?.slots.append(Int(participant.handle.slot))
-        perform(.joined(participant.handle, request.admission), in: index)
+        apply(.joined(participant.handle, request.admission), to: index)
     }
 
     /// A participant on another shard joins.
     func join(_ handle: ParticipantHandle, _ request: JoinRequest) {
         context.gateway.directory.arrived(in: request.room)
-        let index = openRoom(named: request.room, settings: request.settings)
+        guard let index = room(for: request) else { return route(.close(handle, .roomClosed), to: handle) }
         remoteParticipants[handle] = RemoteParticipant(room: index)
-        perform(.joined(handle, request.admission), in: index)
+        apply(.joined(handle, request.admission), to: index)
     }
 
     /// A participant on another shard has left; its slot may be reused after the acknowledgement.
     func leave(_ handle: ParticipantHandle, _ reason: DisconnectReason) {
-        if let remote = remoteParticipants.removeValue(forKey: handle) { perform(.left(handle, reason), in: remote.room) }
+        if let remote = remoteParticipants.removeValue(forKey: handle) { apply(.left(handle, reason), to: remote.room) }
         context.post(.slotReleased(handle), to: Int(handle.shard))
-    }
-
-    /// The room no longer names this handle.
-    func forgetRemote(_ handle: ParticipantHandle) {
-        remoteParticipants[handle] = nil
     }
 
     /// The room has nothing to do with this connection any more.
@@ -88,36 +82,29 @@ final class RoomHost {
 
     // MARK: Inputs
 
-    /// Passes an input to a participant's room, wherever its home is.
-    func report(_ input: Room.Input, of participant: ParticipantConnection) {
+    /// Passes an input of a participant on this shard to its room, wherever that is homed.
+    func submit(_ input: Room.Input, from participant: ParticipantConnection) {
         switch participant.session.room {
-        case .local(let room): handle(input, in: room)
+        case .local(let room): applyWithinBudget(input, to: room)
         case .remote(let home): context.post(.input(input, from: participant.handle), to: home)
         case .none: break
         }
     }
 
-    func handle(_ input: Room.Input, fromRemote handle: ParticipantHandle) {
-        if let remote = remoteParticipants[handle] { self.handle(input, in: remote.room) }
+    /// Applies an input of a participant on another shard.
+    func apply(_ input: Room.Input, fromRemote handle: ParticipantHandle) {
+        if let remote = remoteParticipants[handle] { applyWithinBudget(input, to: remote.room) }
     }
 
-    /// Performs an input. The cost of a request is charged to the participant that made it.
-    private func handle(_ input: Room.Input, in index: Int) {
+    /// Applies an input, and charges the cost of a request to the participant that made it.
+    private func applyWithinBudget(_ input: Room.Input, to index: Int) {
         guard case .request(let request, let id, let handle) = input, !request.isReport else {
-            perform(input, in: index)
+            apply(input, to: index)
             return
         }
-        guard hasBudget(handle) else { return perform(.reject(RequestLimits.exceeded, re: id, to: handle), whereIs: handle) }
-        let cost = perform(input, in: index)
-        if cost > 0 { charge(cost, to: handle) }
-    }
-
-    private func hasBudget(_ handle: ParticipantHandle) -> Bool {
-        let budget = context.isLocal(handle) ? slots.occupant(of: handle)?.requests.cost : remoteParticipants[handle]?.cost
-        return budget?.hasAny(at: context.now) ?? true
-    }
-
-    private func charge(_ cost: Int, to handle: ParticipantHandle) {
+        guard hasBudget(handle) else { return route(.reject(RequestLimits.exceeded, re: id, to: handle), to: handle) }
+        let cost = apply(input, to: index)
+        guard cost > 0 else { return }
         if context.isLocal(handle) {
             slots.occupant(of: handle)?.requests.cost.spend(cost, at: context.now)
         } else {
@@ -125,11 +112,16 @@ final class RoomHost {
         }
     }
 
-    /// Passes an input to a room and performs its effects in order.
+    private func hasBudget(_ handle: ParticipantHandle) -> Bool {
+        let budget = context.isLocal(handle) ? slots.occupant(of: handle)?.requests.cost : remoteParticipants[handle]?.cost
+        return budget?.hasAny(at: context.now) ?? true
+    }
+
+    /// Applies an input to a room and executes its effects in order.
     ///
     /// - Returns: bytes of the events that were sent, times their recipients.
     @discardableResult
-    func perform(_ input: Room.Input, in index: Int) -> Int {
+    func apply(_ input: Room.Input, to index: Int) -> Int {
         guard index >= 0, let hosted = table[index] else { return 0 }
         var effects: [Room.Effect] = []
         swap(&effects, &execution.spareBuffer)
@@ -138,7 +130,7 @@ final class RoomHost {
         let outerBytes = execution.sentBytes
         execution.sentBytes = 0
         execution.depth += 1
-        for effect in effects { perform(effect, of: index) }
+        for effect in effects { execute(effect, of: index) }
         execution.depth -= 1
         let sentBytes = execution.sentBytes
         execution.sentBytes = outerBytes
@@ -152,25 +144,35 @@ final class RoomHost {
 
     private static var effectCapacityKept: Int { 4_096 }
 
-    func performDeadlines(at now: Instant) {
-        for index in table.indices where table.isDue(index, at: now) { perform(.deadlinePassed, in: index) }
+    func applyDeadlines() {
+        for index in table.indices where table.isDue(index, at: context.now) { apply(.deadlinePassed, to: index) }
     }
 
-    func startDraining(deadline: Int64) {
-        for index in table.indices { perform(.draining(deadline: deadline), in: index) }
+    /// Applies an input to all rooms.
+    func applyToAll(_ input: Room.Input) {
+        for index in table.indices { apply(input, to: index) }
     }
 
     /// Measurements of all publishers of a room on this shard together, so that changes of speakers are sent as one event.
     func measure(_ index: Int) {
         guard let hosted = table[index] else { return }
         let measurements = media.takeMeasurements(ofSlots: hosted.slots)
-        if !measurements.isEmpty { perform(.measured(measurements), in: index) }
+        if !measurements.isEmpty { apply(.measured(measurements), to: index) }
     }
 
     // MARK: Opening and closing rooms
 
+    /// The room of a join, which is opened if necessary; nil if its session or call has ended since the connection was admitted.
+    private func room(for request: JoinRequest) -> Int? {
+        if let index = table.index(named: request.room) { return index }
+        guard context.gateway.auditEvents?.joinError(request.room, request.admission.identity) == nil else {
+            context.gateway.directory.release(request.room)
+            return nil
+        }
+        return openRoom(named: request.room, settings: request.settings)
+    }
+
     private func openRoom(named name: String, settings: RoomSettings) -> Int {
-        if let index = table.index(named: name) { return index }
         context.gateway.dispatch?.post(.roomOpened(name, settings.agents))
         let seed = UInt64.random(in: 0 ... .max)
         var identifiers = IdentifierGenerator(seed: ~seed)
@@ -200,34 +202,21 @@ final class RoomHost {
     // MARK: Playout reports
 
     func noteReport(_ report: Room.PlayoutQueueReport, of track: TrackSID, by publisher: ParticipantHandle) {
-        playoutReports.append(report, of: track, by: publisher)
+        playoutReports.append((publisher, track, report))
     }
 
-    /// Passes queued playout reports to their rooms, unless effects are being performed: what follows from a report comes after them.
+    /// Passes queued playout reports to their rooms, unless effects are being executed: what follows from a report comes after them.
     func flushPlayoutReports() {
-        guard execution.depth == 0, !playoutReports.isFlushing, !playoutReports.isEmpty else { return }
-        playoutReports.isFlushing = true
-        while let (publisher, track, report) = playoutReports.popFirst() {
-            if let participant = slots.occupant(of: publisher) { self.report(.playout(track, report), of: participant) }
+        guard execution.depth == 0, !playoutReports.isEmpty else { return }
+        execution.depth += 1
+        // Inputs may append further reports.
+        var index = 0
+        while index < playoutReports.count {
+            let (publisher, track, report) = playoutReports[index]
+            if let participant = slots.occupant(of: publisher) { submit(.playout(track, report), from: participant) }
+            index += 1
         }
-        playoutReports.isFlushing = false
-    }
-}
-
-/// Reports of `ahead` queues published on this shard, on their way to the rooms.
-struct PlayoutReportQueue {
-    typealias Item = (publisher: ParticipantHandle, track: TrackSID, report: Room.PlayoutQueueReport)
-
-    private var items: [Item] = []
-    var isFlushing = false
-
-    var isEmpty: Bool { items.isEmpty }
-
-    mutating func append(_ report: Room.PlayoutQueueReport, of track: TrackSID, by publisher: ParticipantHandle) {
-        items.append((publisher, track, report))
-    }
-
-    mutating func popFirst() -> Item? {
-        items.isEmpty ? nil : items.removeFirst()
+        playoutReports.removeAll(keepingCapacity: true)
+        execution.depth -= 1
     }
 }

@@ -6,12 +6,10 @@ public final class SileroDetector: VoiceActivityDetector {
     /// Samples of the previous window that precede each window.
     private static let contextSize = 64
     private static let stateShape: [Int64] = [2, 1, 128]
-    private static let silentState = [Float](repeating: 0, count: 256)
-    private static let silentContext = [Float](repeating: 0, count: contextSize)
 
     private let session: ONNXSession
-    private var state = SileroDetector.silentState
-    private var context = SileroDetector.silentContext
+    private var state = [Float](repeating: 0, count: 256)
+    private var context = [Float](repeating: 0, count: contextSize)
 
     init(_ session: ONNXSession) {
         self.session = session
@@ -34,11 +32,6 @@ public final class SileroDetector: VoiceActivityDetector {
         state = results[1]
         context = Array(window.suffix(Self.contextSize))
         return min(max(probability, 0), 1)
-    }
-
-    public func reset() {
-        state = Self.silentState
-        context = Self.silentContext
     }
 }
 

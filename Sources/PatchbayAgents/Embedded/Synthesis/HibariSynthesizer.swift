@@ -27,13 +27,17 @@ public final class HibariSynthesizer: SpeechSynthesizer {
     /// Starts the helper process; it is ready after about 1 s, and requests wait for it.
     ///
     /// - Throws: `ProviderError` with code `unavailable` if the model is not installed.
-    public init(models: ModelsFolder = .standard, logger: Logger = Logger(label: "patchbay.agents")) throws {
+    public convenience init(models: ModelsFolder = .standard, logger: Logger = Logger(label: "patchbay.agents")) throws {
+        try self.init(models: models, settings: .init(), logger: logger)
+    }
+
+    init(models: ModelsFolder, settings: HelperRequests.Settings, logger: Logger) throws {
         try models.require(.synthesizer)
         helper = HelperProcess(
             .init(
                 name: Self.name, executable: models.synthesizerPython,
                 arguments: ["-I", "-u", models.synthesizerHelper, models.synthesizerModel]),
-            logger: logger
+            settings: settings, logger: logger
         ) { body in
             let ready = try? JSON.decode(Ready.self, from: body, names: .asDeclared)
             guard ready?.format == ModelsFolder.format else {
@@ -48,24 +52,13 @@ public final class HibariSynthesizer: SpeechSynthesizer {
     }
 
     func synthesize(_ text: String, style: Style) -> AsyncThrowingStream<SynthesizedSpeech, any Error> {
-        let (stream, pieces) = AsyncThrowingStream<SynthesizedSpeech, any Error>.makeStream()
-        guard text.utf8.count <= Self.textBytesMax else {
-            pieces.finish(throwing: ProviderError(.rejected, "A text has at most \(Self.textBytesMax) bytes, not \(text.utf8.count)."))
-            return stream
-        }
-        let reading = Task { [helper] in
-            do {
-                let request = Request(text: text, style)
-                for try await part in helper.request(try JSON.encode(request, names: .asDeclared)) {
-                    pieces.yield(try Self.speech(part))
-                }
-                pieces.finish()
-            } catch {
-                pieces.finish(throwing: error)
+        .filled { [helper] pieces in
+            guard text.utf8.count <= Self.textBytesMax else {
+                throw ProviderError(.rejected, "A text has at most \(Self.textBytesMax) bytes, not \(text.utf8.count).")
             }
+            let request = Request(text: text, style)
+            for try await part in helper.request(try JSON.encode(request, names: .asDeclared)) { pieces.yield(try Self.speech(part)) }
         }
-        pieces.onTermination = { end in if case .cancelled = end { reading.cancel() } }
-        return stream
     }
 
     // MARK: Messages

@@ -1,8 +1,7 @@
-internal import AsyncHTTPClient
 internal import NIOCore
-internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
+internal import OutgoingHTTP
 internal import Wire
 
 /// Why an attempt failed: the provider's error, and what decides whether it is repeated.
@@ -21,8 +20,10 @@ package struct ProviderFailure: Error, Hashable {
 
     /// A response with another status than 2xx.
     ///
-    /// - Parameter body: may be cut. Of it, only identifiers reach the message: servers repeat keys and what was said in theirs.
-    init(status: Int, headers: HTTPHeaders = [:], body: [UInt8] = [], at server: String) {
+    /// - Parameters:
+    ///   - header: the value of the header field with a name in lower case.
+    ///   - body: may be cut. Of it, only identifiers reach the message: servers repeat keys and what was said in theirs.
+    init(status: Int, header: (String) -> String? = { _ in nil }, body: [UInt8] = [], at server: String) {
         let detail = ServerErrorBody(body)
         let reason = detail.map { ": \($0.summary)" } ?? ""
         let code: ProviderError.Code =
@@ -43,36 +44,39 @@ package struct ProviderFailure: Error, Hashable {
             }
         self.init(
             ProviderError(code, "\(server) answered with status \(status)\(reason); \(advice)"), status: status,
-            retryAfter: Self.retryAfter(headers))
+            retryAfter: Self.retryAfter(header))
     }
 
     /// Whether the server may accept the request without optional parameters.
     var refusesParameters: Bool { [400, 415, 422].contains(status) }
 
-    /// An error of the HTTP client or of SwiftNIO. Nil for a cancellation.
+    /// An error of `OutgoingClient`, or of SwiftNIO for a realtime session. Nil for a cancellation.
     init?(_ error: any Error, at server: String) {
         switch error {
         case let failure as ProviderFailure: self = failure
         case let error as ProviderError: self.init(error)
         case is CancellationError: return nil
-        case let error as HTTPClientError where error == .cancelled: return nil
-        case let error as HTTPClientError where [.deadlineExceeded, .connectTimeout, .readTimeout].contains(error):
-            self.init(ProviderError(.timeout, "\(server) did not answer in time"))
-        case ChannelError.connectTimeout: self.init(ProviderError(.timeout, "\(server) did not answer in time"))
-        case let error as NIOConnectionError where error.connectionErrors.isEmpty:
-            self.init(ProviderError(.disconnected, "the host of \(server) is not known; check base_url"))
-        case is NIOConnectionError: self.init(ProviderError(.disconnected, "nothing answers at \(server); is the server running?"))
-        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
+        case OutgoingError.cancelled: return nil
+        case OutgoingError.timeout, ChannelError.connectTimeout: self.init(ProviderError(.timeout, "\(server) did not answer in time"))
+        case OutgoingError.unknownHost: self.init(Self.unknownHost(server))
+        case let error as NIOConnectionError where error.connectionErrors.isEmpty: self.init(Self.unknownHost(server))
+        case OutgoingError.refused, is NIOConnectionError:
+            self.init(ProviderError(.disconnected, "nothing answers at \(server); is the server running?"))
+        case OutgoingError.untrusted, is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
             self.init(ProviderError(.rejected, "no trusted TLS connection with \(server)"))
         default: self.init(ProviderError(.disconnected, "\(server) closed the connection before the answer was complete"))
         }
     }
 
+    private static func unknownHost(_ server: String) -> ProviderError {
+        ProviderError(.disconnected, "the host of \(server) is not known; check base_url")
+    }
+
     /// `Retry-After` in seconds (RFC 9110 section 10.2.3; a date is ignored), or OpenAI's `retry-after-ms`.
-    private static func retryAfter(_ headers: HTTPHeaders) -> Duration? {
+    private static func retryAfter(_ header: (String) -> String?) -> Duration? {
         let milliseconds =
-            headers.first(name: "retry-after-ms").flatMap(Double.init)
-            ?? headers.first(name: "retry-after").flatMap(Double.init).map { $0 * 1_000 }
+            header("retry-after-ms").flatMap(Double.init)
+            ?? header("retry-after").flatMap(Double.init).map { $0 * 1_000 }
         guard let milliseconds, (0...86_400_000).contains(milliseconds) else { return nil }
         return .milliseconds(milliseconds)
     }

@@ -1,6 +1,4 @@
-internal import AsyncHTTPClient
-internal import NIOCore
-internal import NIOHTTP1
+internal import OutgoingHTTP
 internal import Synchronization
 
 /// Interprets the body of a successful response, piece by piece. Pure: the parts do not depend on how the bytes are cut.
@@ -32,14 +30,7 @@ extension ProviderServer {
     typealias Sink<Part> = AsyncThrowingStream<Part, any Error>.Continuation
 
     /// Connections to all providers of the process.
-    private static let client: HTTPClient = {
-        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow, decompression: .disabled)
-        configuration.timeout.connect = .seconds(10)
-        // One for each request of a worker that is full; more requests wait.
-        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 256
-        configuration.connectionPool.retryConnectionEstablishment = false
-        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-    }()
+    private static let client = Result { try OutgoingClient(connections: .shared) }
 
     /// Bytes of an error's body, and of what follows a complete answer.
     private static let restBytesMax = 64 << 10
@@ -57,6 +48,9 @@ extension ProviderServer {
                     sink.finish()
                 } catch let failure as ProviderFailure {
                     sink.finish(throwing: failure.error)
+                } catch is CancellationError {
+                    // Only the reader's end cancels the task, and a reader that ended expects no error.
+                    sink.finish()
                 } catch {
                     sink.finish(throwing: error)
                 }
@@ -108,10 +102,10 @@ extension ProviderServer {
         _ request: ProviderRequest, reading reader: Reader, into sink: Sink<Reader.Part>, watch: AnswerWatch
     ) async throws {
         var reader = reader
-        let response = try await Self.client.execute(httpRequest(request), deadline: .distantFuture)
-        guard (200..<300).contains(response.status.code) else {
-            let body = (try? await response.body.collect(upTo: Self.restBytesMax)).map { Array($0.readableBytesView) } ?? []
-            throw ProviderFailure(status: Int(response.status.code), headers: response.headers, body: body, at: name)
+        let response = try await Self.client.get().open(httpRequest(request))
+        guard (200..<300).contains(response.status) else {
+            let body = (try? await response.body(bytesMax: Self.restBytesMax)) ?? []
+            throw ProviderFailure(status: response.status, header: response.header, body: body, at: name)
         }
         var parts: [Reader.Part] = []
         func deliver() {
@@ -120,17 +114,17 @@ extension ProviderServer {
             parts.removeAll(keepingCapacity: true)
         }
         defer { deliver() }
-        try reader.begin(contentType: response.headers.first(name: "content-type")?.lowercased() ?? "")
+        try reader.begin(contentType: response.header("content-type")?.lowercased() ?? "")
         var bytesAfter = 0
-        for try await piece in response.body {
+        while let piece = try await response.next() {
             guard !reader.isComplete else {
                 // Reading to the end of the body keeps the connection for the next request.
-                bytesAfter += piece.readableBytes
+                bytesAfter += piece.count
                 if bytesAfter > Self.restBytesMax { return }
                 continue
             }
             let progress = reader.progress
-            try reader.receive(Array(piece.readableBytesView), into: &parts)
+            try reader.receive(piece, into: &parts)
             deliver()
             if reader.progress > progress { watch.extend(until: ContinuousClock.now + retry.timeout) }
             if reader.isComplete {
@@ -141,14 +135,11 @@ extension ProviderServer {
         if !reader.isComplete { try reader.finish(into: &parts) }
     }
 
-    private func httpRequest(_ request: ProviderRequest) -> HTTPClientRequest {
-        var outgoing = HTTPClientRequest(url: baseURL + request.path)
-        outgoing.method = .POST
-        outgoing.headers.add(name: "content-type", value: request.contentType)
-        outgoing.headers.add(name: "accept", value: request.accept)
-        if let key { outgoing.headers.add(name: "authorization", value: key.authorization) }
-        outgoing.body = .bytes(ByteBuffer(bytes: request.body))
-        return outgoing
+    private func httpRequest(_ request: ProviderRequest) -> OutgoingHTTPRequest {
+        var headers = [OutgoingHeader("content-type", request.contentType), OutgoingHeader("accept", request.accept)]
+        if let key { headers.append(OutgoingHeader("authorization", key.authorization)) }
+        if let traceparent = ConversationTrace.traceparent { headers.append(OutgoingHeader("traceparent", traceparent)) }
+        return OutgoingHTTPRequest(url: baseURL + request.path, headers: headers, body: request.body)
     }
 }
 

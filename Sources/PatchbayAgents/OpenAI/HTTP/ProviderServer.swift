@@ -20,12 +20,11 @@ package struct ProviderServer: Sendable {
 
     /// - Parameters:
     ///   - schemes: the scheme without and the scheme with encryption. `http` and `ws` both mean the first, `https` and `wss` the second.
-    ///   - environment: contains the API key; nil for the environment of the process.
+    ///   - secrets: those that the settings may use.
     /// - Throws: `ProviderError` of code `unavailable`, whose message names the setting to correct.
     package init(
-        _ settings: ProviderSettings, schemes: (plain: String, encrypted: String) = ("http", "https"), environment: [String: String]?
+        _ settings: ProviderSettings, schemes: (plain: String, encrypted: String) = ("http", "https"), secrets: ProviderSecrets
     ) throws(ProviderError) {
-        let environment = environment ?? ProcessInfo.processInfo.environment
         func wrong(_ problem: String) -> ProviderError { ProviderError(.unavailable, problem) }
 
         guard var parts = URLComponents(string: settings.baseUrl), let host = parts.host, !host.isEmpty else {
@@ -37,7 +36,7 @@ package struct ProviderServer: Sendable {
         default: throw wrong("base_url of \(host) must begin with \(schemes.encrypted)://, or \(schemes.plain):// for a local server")
         }
         guard parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil else {
-            throw wrong("base_url of \(host) has more than host, port and path; the key belongs into the environment, see api_key_env")
+            throw wrong("base_url of \(host) has more than host, port and path; api_key_env names the secret with the key")
         }
         guard parts.port.map({ (1...65_535).contains($0) }) ?? true else { throw wrong("base_url of \(host) has an impossible port") }
         while parts.path.hasSuffix("/") { parts.path.removeLast() }
@@ -45,7 +44,7 @@ package struct ProviderServer: Sendable {
 
         name = parts.port.map { "\(host):\($0)" } ?? host
         baseURL = url
-        key = try settings.apiKeyEnv.map { variable throws(ProviderError) in try APIKey(variable: variable, environment: environment) }
+        key = try settings.apiKeyEnv.map { name throws(ProviderError) in try APIKey(try secrets.value(of: name), named: name) }
         guard key == nil || parts.scheme == schemes.encrypted || Self.isLoopback(host) else {
             throw wrong("the API key would be sent to \(host) without encryption; use \(schemes.encrypted):// or remove api_key_env")
         }
@@ -63,8 +62,11 @@ package struct ProviderServer: Sendable {
         retry = RetryPolicy(timeout: .milliseconds(timeout), retries: retries)
     }
 
+    /// Addresses only, besides `localhost`: a name like `127.example.org` may resolve to anything.
     private static func isLoopback(_ host: String) -> Bool {
-        host == "localhost" || host == "[::1]" || host == "::1" || host.hasPrefix("127.")
+        guard host != "localhost", host != "[::1]", host != "::1" else { return true }
+        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
+        return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { octet in UInt8(octet).map { String($0) == octet } ?? false }
     }
 }
 
@@ -73,13 +75,11 @@ package struct APIKey: Sendable, CustomStringConvertible, CustomDebugStringConve
     /// The value of an `Authorization` header.
     let authorization: String
 
-    /// - Throws: `ProviderError` of code `unavailable` if the variable is not set or cannot be sent in a header.
-    init(variable: String, environment: [String: String]) throws(ProviderError) {
-        guard let text = environment[variable], !text.isEmpty else {
-            throw ProviderError(.unavailable, "the environment variable \(variable) is not set; it contains the provider's API key")
-        }
+    /// - Throws: `ProviderError` of code `unavailable` if the key cannot be sent in a header.
+    init(_ text: String, named name: String) throws(ProviderError) {
+        guard !text.isEmpty else { throw ProviderError(.unavailable, "the API key in \(name) is empty") }
         guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw ProviderError(.unavailable, "the API key in \(variable) contains spaces or characters that cannot be sent")
+            throw ProviderError(.unavailable, "the API key in \(name) contains spaces or characters that cannot be sent")
         }
         authorization = "Bearer \(text)"
     }

@@ -8,10 +8,10 @@ public import Wire
 public struct OpenAIRealtime: RealtimeProvider {
     private let server: ProviderServer
 
-    /// - Parameter environment: contains the API key; nil for the environment of the process.
+    /// - Parameter secrets: those that the settings may use.
     /// - Throws: `ProviderError` of code `unavailable`, whose message names the setting to correct.
-    public init(_ settings: ProviderSettings, environment: [String: String]? = nil) throws(ProviderError) {
-        server = try ProviderServer(settings, schemes: ("ws", "wss"), environment: environment)
+    public init(_ settings: ProviderSettings, secrets: ProviderSecrets = ProviderSecrets()) throws(ProviderError) {
+        server = try ProviderServer(settings, schemes: ("ws", "wss"), secrets: secrets)
     }
 
     /// Connects, and waits until the server has accepted the configuration. Failed attempts are repeated within `timeout_ms`.
@@ -51,6 +51,7 @@ public struct OpenAIRealtime: RealtimeProvider {
             version: .http1_1, method: .GET, uri: parts.percentEncodedPath + "?" + (parts.percentEncodedQuery ?? ""),
             headers: ["Host": server.name])
         if let key = server.key { head.headers.add(name: "Authorization", value: key.authorization) }
+        if let traceparent = ConversationTrace.traceparent { head.headers.add(name: "traceparent", value: traceparent) }
         return RealtimeSocket.Target(
             host: host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host,
             port: parts.port ?? (isEncrypted ? 443 : 80), isEncrypted: isEncrypted, head: head)
@@ -75,29 +76,19 @@ final class OpenAIRealtimeSession: RealtimeSession {
         channel.close(promise: nil)
     }
 
-    func append(_ samples: [Int16]) { send(.appendAudio(samples)) }
-    func commit() { send(.commitAudio) }
-    func clear() { send(.clearAudio) }
-    func append(userText: String) { send(.appendUserText(userText)) }
-    func append(assistantText: String) { send(.appendAssistantText(assistantText, dialect)) }
-    func append(toolResult: String, of call: String) { send(.appendToolResult(toolResult, call: call)) }
-    func respond() { send(.createResponse) }
-    func cancelResponse() { send(.cancelResponse) }
-    func truncate(item: String, played: Duration) { send(.truncate(item: item, played: played)) }
-
     func close() {
         queue.finish(throwing: nil)
         // 1000: normal closure (RFC 6455 section 7.4.1). The server's answer is not waited for.
         RealtimeSocket.send(.connectionClose, [0x03, 0xE8], to: channel).whenComplete { [channel] _ in channel.close(promise: nil) }
     }
 
-    private func send(_ request: RealtimeRequest) {
+    func send(_ request: RealtimeRequest) {
         guard channel.isWritable else {
             // Also after the end, when it is of no consequence.
             queue.finish(throwing: ProviderError(.timeout, "the server does not read what the realtime session sends"))
             channel.close(promise: nil)
             return
         }
-        _ = RealtimeSocket.send(.text, request.bytes, to: channel)
+        _ = RealtimeSocket.send(.text, request.bytes(dialect), to: channel)
     }
 }

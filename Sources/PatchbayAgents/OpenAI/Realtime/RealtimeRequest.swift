@@ -1,33 +1,25 @@
 internal import Wire
 
-/// A client event of OpenAI's Realtime API, as JSON.
-package enum RealtimeRequest: Sendable, Hashable {
-    case update(RealtimeConfiguration, RealtimeDialect)
-    case appendAudio([Int16])
-    case commitAudio
-    case clearAudio
-    case createResponse
-    case cancelResponse
-    case truncate(item: String, played: Duration)
-    case appendUserText(String)
-    case appendAssistantText(String, RealtimeDialect)
-    case appendToolResult(String, call: String)
-
+/// Client events of OpenAI's Realtime API, as JSON: the texts of WebSocket messages.
+extension RealtimeRequest {
     /// Of `createResponse`: the server's refusal names it.
     static let responseEventID = "respond"
 
-    /// The text of the WebSocket message.
-    package var bytes: [UInt8] {
+    /// The first request of a session.
+    package static func update(_ configuration: RealtimeConfiguration, _ dialect: RealtimeDialect) -> [UInt8] {
+        let session = dialect == .general ? generalSession(configuration) : betaSession(configuration)
+        return encode(["type": "session.update", "session": session])
+    }
+
+    package func bytes(_ dialect: RealtimeDialect) -> [UInt8] { Self.encode(body(dialect)) }
+
+    private static func encode(_ body: JSONValue) -> [UInt8] {
         // Encoding fails only for numbers that are not finite, and parsed JSON has none.
         (try? JSON.encode(body, names: .asDeclared)) ?? []
     }
 
-    private var body: JSONValue {
+    private func body(_ dialect: RealtimeDialect) -> JSONValue {
         switch self {
-        case .update(let configuration, .general):
-            ["type": "session.update", "session": Self.generalSession(configuration)]
-        case .update(let configuration, .beta):
-            ["type": "session.update", "session": Self.betaSession(configuration)]
         case .appendAudio(let samples):
             ["type": "input_audio_buffer.append", "audio": .string(Base64.standard.encode(Self.littleEndian(samples)))]
         case .commitAudio: ["type": "input_audio_buffer.commit"]
@@ -41,7 +33,7 @@ package enum RealtimeRequest: Sendable, Hashable {
             ]
         case .appendUserText(let text):
             Self.item(["type": "message", "role": "user", "content": [["type": "input_text", "text": .string(text)]]])
-        case .appendAssistantText(let text, let dialect):
+        case .appendAssistantText(let text):
             Self.item([
                 "type": "message", "role": "assistant",
                 "content": [["type": dialect == .general ? "output_text" : "text", "text": .string(text)]],

@@ -90,7 +90,7 @@ final class RealtimeSocket: ChannelInboundHandler {
         switch (message, state) {
         case (.sessionCreated(let dialect), .connecting):
             state = .updating(dialect)
-            send(.text, ByteBuffer(bytes: RealtimeRequest.update(configuration, dialect).bytes), context)
+            send(.text, ByteBuffer(bytes: RealtimeRequest.update(configuration, dialect)), context)
         case (.sessionUpdated, .updating(let dialect)):
             state = .open
             opened.succeed(Opened(channel: context.channel, dialect: dialect))
@@ -232,7 +232,7 @@ private final class RefusedUpgrade: ChannelInboundHandler {
         if (200..<300).contains(head.status.code) {
             opened.fail(ProviderError(.invalidResponse, "\(server) answers without a realtime session; check base_url"))
         } else {
-            opened.fail(ProviderFailure(status: Int(head.status.code), headers: head.headers, at: server))
+            opened.fail(ProviderFailure(status: Int(head.status.code), header: { head.headers.first(name: $0) }, at: server))
         }
     }
 }

@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 /// Frames under way from one shard to another while their publisher resumes on a third.
 struct AheadInFlightTests {

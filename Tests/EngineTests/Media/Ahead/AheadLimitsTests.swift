@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 struct AheadLimitsTests {
     private func backlogs(_ reports: [Room.PlayoutQueueReport]) -> [(state: BacklogState, queued: Int, dropped: Int)] {

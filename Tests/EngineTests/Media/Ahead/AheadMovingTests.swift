@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 /// A track whose publisher resumes on another shard.
 struct AheadMovingTests {

@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 /// Replay to a shard that subscribes to a track of another shard.
 struct AheadReplayTests {

@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 struct AheadReportTests {
     private func time(_ frame: Int) -> MediaTime { MediaTime(ticks: UInt32(frame * 960)) }

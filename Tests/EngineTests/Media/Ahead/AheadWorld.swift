@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 /// One `ahead` track with a virtual clock and a tick every 20 ms, as on a shard.
 struct AheadWorld {

@@ -1,5 +1,6 @@
-import Engine
 import Wire
+
+@testable import Engine
 
 /// Checks that audit events and taps are balanced: joins with departures, published with unpublished tracks.
 struct AuditEventChecker {

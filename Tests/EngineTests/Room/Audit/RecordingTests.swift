@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 /// Recording: announcements, and which frames are copied.
 struct RecordingTests {

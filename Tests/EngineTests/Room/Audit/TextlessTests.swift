@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 /// A participant that must not receive text, such as a car's screen. Others receive everything.
 struct TextlessTests {

@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 struct AgentActivityTests {
     private func states(_ call: inout PlayoutWorld) -> [AgentState] {

@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 struct ClearTests {
     @Test func clearIsPatchedFirstAndAnsweredOnCompletion() throws {

@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 struct MarkTests {
     @Test func markIsReportedWhenItIsReached() throws {

@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 /// With path and device delays, the room's position is the subscriber's own, except for audio that is under way.
 struct PlayoutAccuracyTests {

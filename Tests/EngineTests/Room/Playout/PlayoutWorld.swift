@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 /// A room in which ann subscribes to an `ahead` track of her helper. Positions are milliseconds since the first frame.
 struct PlayoutWorld {

@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 struct ProgressTests {
     /// Ann reports her progress 700 ms into an utterance.

@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 /// Random inputs on one track: marks and clears are answered exactly once, and the position never goes back.
 struct RandomPlayoutTests {

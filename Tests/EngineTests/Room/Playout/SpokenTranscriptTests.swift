@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 struct SpokenTranscriptTests {
     private func segment(

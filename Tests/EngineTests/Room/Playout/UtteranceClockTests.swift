@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 struct UtteranceClockTests {
     private let start = Instant(nanoseconds: 5_000_000_000)

@@ -1,6 +1,7 @@
-import Engine
 import Testing
 import Wire
+
+@testable import Engine
 
 struct UtteranceTests {
     @Test func startAndFinishOfAnUtteranceAreReported() throws {

@@ -1,0 +1,81 @@
+internal import Engine
+internal import Identity
+internal import Wire
+
+/// The verified data of an upgrade request that is needed after the upgrade.
+final class JoinRequest: Sendable {
+    let admission: Admission
+    /// The last event that a resuming client has received; nil if not given.
+    let lastSeq: UInt64?
+    let room: String
+    let settings: RoomSettings
+    let startedAt: Instant
+
+    init(admission: Admission, lastSeq: UInt64?, room: String, settings: RoomSettings, startedAt: Instant) {
+        self.admission = admission
+        self.lastSeq = lastSeq
+        self.room = room
+        self.settings = settings
+        self.startedAt = startedAt
+    }
+
+    /// The same join without the attempt to resume; `hello` says that nothing was resumed.
+    var withoutResume: JoinRequest {
+        var admission = admission
+        admission.resuming = ""
+        return JoinRequest(admission: admission, lastSeq: nil, room: room, settings: settings, startedAt: startedAt)
+    }
+}
+
+extension Admission {
+    /// The admission that a verified token and its grant give.
+    init(_ token: AccessToken, _ grant: JoinGrant, autoSubscribe: Bool, server: ServerInfo, now: Int64) {
+        self.init(
+            identity: grant.identity, name: token.name, kind: token.kind, metadata: token.metadata, attributes: token.attributes,
+            permission: grant.permission, isRoomAdmin: token.video?.roomAdmin ?? false, sessionID: token.sessionID,
+            autoSubscribe: autoSubscribe, receivesText: token.receivesText, resumeToken: Self.makeResumeToken(), server: server,
+            joinedAt: now
+        )
+    }
+
+    private static func makeResumeToken() -> String { "RT_" + Hex.encode(randomBytes(16)) }
+}
+
+extension TokenContent {
+    /// LiveKit's lifetime of a refreshed token, in seconds.
+    static let lifetimeSeconds: Int64 = 600
+
+    /// The claims of a refreshed token, with the current name, metadata and permission.
+    func claims(issuer: String, now: Int64) -> AccessToken {
+        var video = VideoGrant.joining(room)
+        video.canPublish = permission.canPublish
+        video.canSubscribe = permission.canSubscribe
+        video.canPublishData = permission.canPublishData
+        video.canPublishSources = permission.canPublishSources
+        video.canUpdateOwnMetadata = permission.canUpdateMetadata
+        video.hidden = permission.hidden
+        video.roomAdmin = isRoomAdmin
+        return AccessToken(
+            issuer: issuer, identity: identity.text, notBefore: now, expires: now + Self.lifetimeSeconds, name: name, metadata: metadata,
+            attributes: attributes, kind: kind, video: video, sessionID: sessionID,
+            receivesText: receivesText)
+    }
+}
+
+extension RoomSettings {
+    /// The assistant of a dispatch without a name.
+    private static let defaultAssistant = "default"
+
+    /// The settings of a token's `roomConfig`, with the gateway's settings as defaults.
+    init(_ asked: TokenRoomSettings?, over base: RoomSettings) {
+        self = base
+        guard let asked else { return }
+        if let seconds = asked.emptyTimeout, seconds > 0 { emptyTimeout = .seconds(Int64(seconds)) }
+        if let seconds = asked.departureTimeout, seconds > 0 { departureTimeout = .seconds(Int64(seconds)) }
+        if let count = asked.maxParticipants, count > 0 { maxParticipants = Int(count) }
+        if let text = asked.metadata, !text.isEmpty { metadata = text }
+        agents = (asked.agents ?? []).prefix(Limits.jobsPerRoomMax).map {
+            AgentRequest(assistant: $0.agentName.isEmpty ? Self.defaultAssistant : $0.agentName, metadata: $0.metadata)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+internal import Backend
+internal import Engine
+internal import HTTPServer
+internal import HTTPTypes
+internal import Logging
+internal import Wire
+
+/// Queries and administrative commands of HTTP handlers and services (`RoomService`), and what they learn of rooms: audit events for the log,
+/// services and webhooks, and the presence of agents for dispatch.
+extension RoomHost {
+    // MARK: Queries
+
+    func answer(_ query: RoomQuery) -> RoomQueryResult {
+        do throws(HTTPError) {
+            switch query {
+            case .rooms: return .rooms(table.open.map { RoomListEntry($0.room, homePort: homePort) })
+            case .counters: return .done
+            case .room(let name): return .room(RoomView(try hostedRoom(name).hosted.room, homePort: homePort, at: context.now))
+            case .log(let name): return .log(try hostedRoom(name).hosted.log.view)
+            case .command(let command, let name):
+                let (index, hosted) = try hostedRoom(name)
+                try check(command, in: hosted.room)
+                note(command, in: hosted)
+                apply(.administered(command), to: index)
+                return .done
+            }
+        } catch {
+            return .error(error)
+        }
+    }
+
+    private var homePort: Int? {
+        let ports = context.gateway.shardPorts
+        return ports.isEmpty ? nil : ports[context.index]
+    }
+
+    /// Muting is no audit event, so the room's log would not show who was muted from outside.
+    private func note(_ command: Room.AdminCommand, in hosted: HostedRoom) {
+        guard case .mute(let track, let muted) = command else { return }
+        let publisher = hosted.room.participants.first { $0.tracks?.contains { $0.sid == track } == true }
+        hosted.log.append(muted: muted, track, of: publisher?.identity, at: WallClock.milliseconds)
+    }
+
+    /// Checks that what a command names exists.
+    private func check(_ command: Room.AdminCommand, in room: Room) throws(HTTPError) {
+        switch command {
+        case .remove(let who), .giveUp(let who), .updatePermission(let who, _), .hold(let who, _), .muteParticipant(let who, _):
+            guard room.handle(of: who) != nil else {
+                throw HTTPError(.participantNotFound, "no participant of that identity is in the room")
+            }
+        case .mute(let track, _):
+            guard room.participants.contains(where: { $0.tracks?.contains { $0.sid == track } == true }) else {
+                throw HTTPError(.trackNotFound, "no track of that sid is in the room")
+            }
+        case .startRecording:
+            guard context.gateway.recorder != nil else {
+                throw HTTPError(.unsupported, "recording is not configured on this gateway")
+            }
+        case .delete, .close, .updateMetadata, .sendData, .stopRecording, .agentWaiting: break
+        }
+    }
+
+    private func hostedRoom(_ name: String) throws(HTTPError) -> (index: Int, hosted: HostedRoom) {
+        guard let index = table.index(named: name), let hosted = table[index] else { throw RoomService.roomNotFound }
+        return (index, hosted)
+    }
+
+    // MARK: Reports
+
+    /// The reporting settings of a new room, and whether its audit events go to the services.
+    ///
+    /// Every room reports them, if only for its own log.
+    func reporting(of name: String) -> (settings: RoomReporting, isReported: Bool) {
+        var settings = context.gateway.auditEvents?.reporting(name) ?? .nothing
+        if context.gateway.recorder == nil { settings.records = false }
+        settings.reportsAgents = context.gateway.dispatch != nil
+        let isReported = settings.reportsEvents
+        settings.reportsEvents = true
+        return (settings, isReported)
+    }
+
+    func notifyDispatch(of presence: AgentPresence, of agent: Identity, in index: Int) {
+        guard let name = table[index]?.name, CallParty(agent).isAssistant else { return }
+        context.gateway.dispatch?.post(.agent(agent, in: name, presence))
+    }
+
+    func record(_ event: Room.AuditEvent, in room: Room.Snapshot, of hosted: HostedRoom) {
+        hosted.log.append(event, at: WallClock.milliseconds)
+        record(event, in: room, isReported: hosted.isReported)
+    }
+
+    private func record(_ event: Room.AuditEvent, in room: Room.Snapshot, isReported: Bool) {
+        context.gateway.operatorLog.record(event, in: room)
+        guard isReported, let queue = context.gateway.auditEvents else { return }
+        let outcome = queue.append(RoomAuditEvent(.room(event), room: room, at: WallClock.milliseconds))
+        guard case .refused(let isFirst) = outcome else { return }
+        context.counters.auditEventsLost += 1
+        if isFirst {
+            context.log.error("audit events are lost: their reader does not keep up", metadata: ["queued": .stringConvertible(queue.count)])
+        }
+    }
+
+    /// The shard stops while rooms are open: reports them as finished.
+    func reportOpenRoomsAsFinished() {
+        for hosted in table.open {
+            var effects: [Room.Effect] = []
+            hosted.handle(.administered(.close(.serverShutdown)), at: context.now, into: &effects)
+            for case .record(let event, let room) in effects { record(event, in: room, isReported: hosted.isReported) }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+internal import Logging
+internal import PatchbayClient
+internal import Wire
+
+/// What a pipeline hears: the microphones of its users, and the recognitions in progress.
+struct Listening {
+    private let configuration: PipelineConfiguration
+    private var microphones: [TrackSID: Microphone] = [:]
+    /// At most one for each user.
+    private(set) var recognitions: [RecognitionID: Task<Void, Never>] = [:]
+
+    init(_ configuration: PipelineConfiguration) {
+        self.configuration = configuration
+    }
+
+    // MARK: Microphones
+
+    func microphone(of user: Identity) -> Microphone? {
+        microphones.values.first { $0.track.participant == user }
+    }
+
+    func tracks(of user: Identity) -> [TrackSID] {
+        microphones.values.filter { $0.track.participant == user }.map(\.track.sid)
+    }
+
+    /// Nil if the track is not heard.
+    func user(of track: TrackSID) -> Identity? { microphones[track]?.track.participant }
+
+    mutating func open(_ track: TrackInfo, at now: Instant) {
+        do {
+            microphones[track.sid] = try Microphone(
+                track: track, detector: configuration.engines.detector.makeDetector(), at: now)
+        } catch {
+            configuration.logger.error("Cannot listen to a track", metadata: ["track": "\(track.sid)", "error": "\(error)"])
+        }
+    }
+
+    mutating func close(_ track: TrackSID) {
+        microphones[track] = nil
+    }
+
+    /// - Parameter reference: what the assistant plays.
+    /// - Returns: the windows that the frame completes.
+    mutating func receive(_ frame: ReceivedFrame, of track: TrackSID, at now: Instant, _ reference: EchoReference?) -> [TurnInput] {
+        guard let microphone = microphones[track] else { return [] }
+        return inputs(of: microphone, at: now, reference) { try $0.receive(frame, at: now) }
+    }
+
+    /// The silence of users from whom no frames arrive.
+    mutating func advance(at now: Instant, _ reference: EchoReference?) -> [TurnInput] {
+        microphones.values.flatMap { inputs(of: $0, at: now, reference) { try $0.advance(to: now) } }
+    }
+
+    private mutating func inputs(
+        of microphone: Microphone, at now: Instant, _ reference: EchoReference?, _ windows: (Microphone) throws -> [Microphone.Window]
+    ) -> [TurnInput] {
+        do {
+            let windows = try windows(microphone)
+            guard !windows.isEmpty else { return [] }
+            let played = reference?.current(at: now)
+            return windows.map { window in
+                var activity = window.activity
+                if let played { activity.isEcho = microphone.echo.isEcho(level: window.level, at: now, reference: played) }
+                return .window(microphone.track.participant, activity, level: window.level)
+            }
+        } catch {
+            configuration.logger.error(
+                "Voice activity detection failed", metadata: ["track": "\(microphone.track.sid)", "error": "\(error)"])
+            close(microphone.track.sid)
+            return []
+        }
+    }
+
+    // MARK: Recognitions
+
+    /// - Parameter take: receives results and a failure, then nil at the end.
+    mutating func recognize(
+        _ id: RecognitionID, _ who: Identity, isPartial: Bool, take: @escaping @Sendable (TurnInput?) async -> Void
+    ) {
+        guard let segment = microphone(of: who)?.segment(isPartial: isPartial, language: configuration.definition.language) else { return }
+        recognitions[id] = Task { [configuration] in
+            do {
+                for try await result in configuration.engines.recognizer.recognize(segment) { await take(.recognized(id, result)) }
+            } catch is CancellationError {
+                return
+            } catch {
+                configuration.logger.warning("Recognition failed", metadata: ["error": "\(error)"])
+                await take(.recognitionFailed(id))
+            }
+            await take(nil)
+        }
+    }
+
+    mutating func cancel(_ id: RecognitionID) {
+        recognitions.removeValue(forKey: id)?.cancel()
+    }
+
+    mutating func ended(_ id: RecognitionID) {
+        recognitions[id] = nil
+    }
+
+    mutating func cancelAll() {
+        for task in recognitions.values { task.cancel() }
+        recognitions = [:]
+    }
+
+    func segment(of transcript: UserTranscript, idSuffix: String) -> TranscriptSegment {
+        let microphone = microphone(of: transcript.speaker)
+        return TranscriptSegment(
+            id: "u\(transcript.utterance)-\(idSuffix)", rev: transcript.revision, role: .user, participant: transcript.speaker,
+            track: microphone?.track.sid, text: transcript.text, final: transcript.isFinal,
+            language: transcript.language.isEmpty ? configuration.definition.language : transcript.language,
+            endTs: microphone?.position?.ticks)
+    }
+}

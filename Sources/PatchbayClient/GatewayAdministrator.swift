@@ -1,0 +1,204 @@
+internal import NIOHTTP1
+public import Wire
+
+/// Administration of a gateway over HTTPS.
+///
+///     let administrator = try GatewayAdministrator(url: "https://127.0.0.1:7880", token: token, trust: .authority(path: "ca.cert.pem"))
+///     for room in try await administrator.rooms() { print(room.name, room.numParticipants) }
+///
+/// Each call uses a connection of its own. All throw `AdministrationError`.
+public struct GatewayAdministrator: Sendable {
+    private let address: GatewayAddress
+    private let token: String
+    private let trust: TLSTrust
+    private let timeout: Duration
+    /// Sent with each request, if set (W3C Trace Context).
+    package var traceparent: String?
+
+    /// - Parameters:
+    ///   - url: `https://host[:port]` or `wss://host[:port]`; the port defaults to 7880.
+    ///   - token: an access token (JWT) with the grants that the calls name.
+    ///   - timeout: how long each call may take.
+    /// - Throws: `AdministrationError.unreachable` for an invalid URL.
+    public init(url: String, token: String, trust: TLSTrust = .system, timeout: Duration = .seconds(15)) throws(AdministrationError) {
+        do throws(ConnectError) { address = try GatewayAddress(url) } catch { throw .unreachable(error) }
+        self.token = token
+        self.trust = trust
+        self.timeout = timeout
+    }
+
+    /// All open rooms. Needs the grant `roomList`.
+    public func rooms() async throws(AdministrationError) -> [RoomSummary] {
+        try await send(.GET, [], RoomList.self).rooms
+    }
+
+    /// A room with its participants and tracks. Needs `roomAdmin` for it.
+    public func room(_ name: String) async throws(AdministrationError) -> RoomDetail {
+        try await send(.GET, [name], RoomDetail.self)
+    }
+
+    /// Closes a room and disconnects its participants. Needs `roomCreate`.
+    public func deleteRoom(_ name: String) async throws(AdministrationError) {
+        _ = try await send(.DELETE, [name], Empty.self)
+    }
+
+    /// Disconnects a participant, whose client does not reconnect. Needs `roomAdmin` for the room.
+    public func remove(_ participant: Identity, from room: String) async throws(AdministrationError) {
+        _ = try await send(.DELETE, [room, "participants", participant.text], Empty.self)
+    }
+
+    /// Mutes or unmutes a track. Needs `roomAdmin` for the room.
+    public func mute(_ track: TrackSID, in room: String, muted: Bool = true) async throws(AdministrationError) {
+        _ = try await send(.PATCH, [room, "tracks", track.text], body: Array(#"{"muted":\#(muted)}"#.utf8), Empty.self)
+    }
+
+    /// Sends an assistant to a room, which need not be open. Needs `roomAdmin` for the room, or `roomCreate`.
+    ///
+    /// - Returns: the new job, or the active job of that assistant in that room.
+    @discardableResult
+    public func dispatch(_ assistant: String, to room: String, metadata: String = "") async throws(AdministrationError) -> JobInfo {
+        let body = (try? JSON.encode(["assistant": assistant, "metadata": metadata], names: .asDeclared)) ?? []
+        return try await send(.POST, [room, "agents"], body: body, JobReply.self).job
+    }
+
+    /// The jobs of a room, up to two minutes after their end. Needs `roomAdmin` for the room, or `roomCreate`.
+    public func jobs(in room: String) async throws(AdministrationError) -> [JobInfo] {
+        try await send(.GET, [room, "agents"], JobList.self).jobs
+    }
+
+    /// Ends a job and removes its assistant from the room. Needs `roomAdmin` for the room, or `roomCreate`.
+    @discardableResult
+    public func endJob(_ id: JobID, in room: String) async throws(AdministrationError) -> JobInfo {
+        try await send(.DELETE, [room, "agents", id.text], JobReply.self).job
+    }
+
+    /// Sends a JSON body to a path of the gateway, with the token.
+    package func post(_ target: String, body: [UInt8]) async throws(AdministrationError) -> (status: Int, body: [UInt8]) {
+        let response = try await exchange(.POST, target, body: body)
+        return (response.status, response.body)
+    }
+
+    /// Gets a path of the gateway, with the token.
+    package func get(_ target: String) async throws(AdministrationError) -> (status: Int, body: [UInt8]) {
+        let response = try await exchange(.GET, target, body: [])
+        return (response.status, response.body)
+    }
+
+    private func send<Response: Decodable>(
+        _ method: HTTPMethod, _ path: [String], body: [UInt8] = [], _: Response.Type
+    ) async throws(AdministrationError) -> Response {
+        if let name = path.first(where: { !AdministrationCoding.isAddressable($0) }) { throw .unaddressable(name) }
+        return try AdministrationCoding.decode(try await exchange(method, AdministrationCoding.path(path), body: body))
+    }
+
+    private func exchange(_ method: HTTPMethod, _ target: String, body: [UInt8]) async throws(AdministrationError) -> HTTPExchangeResponse {
+        var headers: HTTPHeaders = ["Authorization": "Bearer \(token)"]
+        if !body.isEmpty { headers.add(name: "Content-Type", value: "application/json") }
+        if let traceparent { headers.add(name: "traceparent", value: traceparent) }
+        do throws(ConnectError) {
+            try ConnectError.check(token: token)
+            return try await HTTPExchange.send(
+                method, to: address, target: target, headers: headers, body: body, trust: trust, timeout: timeout)
+        } catch {
+            throw .unreachable(error)
+        }
+    }
+
+    private struct RoomList: Decodable {
+        var rooms: [RoomSummary]
+    }
+
+    private struct JobReply: Decodable {
+        var job: JobInfo
+    }
+
+    private struct JobList: Decodable {
+        var jobs: [JobInfo]
+    }
+
+    private struct Empty: Decodable {}
+}
+
+/// Why an administration call failed.
+public enum AdministrationError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The name of a room or participant cannot be part of an HTTP path (docs/protocol/http-api.md, "Room administration").
+    case unaddressable(String)
+    /// There was no response.
+    case unreachable(ConnectError)
+    /// The gateway refused it: HTTP status, error code, message.
+    case refused(status: Int, code: String, message: String)
+    /// The response is not a gateway's, or one of another version.
+    case badAnswer(status: Int)
+
+    public var description: String {
+        switch self {
+        case .unaddressable(let name):
+            "\"\(name)\" cannot be part of an HTTP path; use names without `/` (the room closes by itself when its participants have left)"
+        case .unreachable(let error): error.description
+        case .refused(let status, let code, let message): "\(message) (HTTP \(status), \(code))"
+        case .badAnswer(let status): "the response (HTTP \(status)) is not that of a gateway; check the URL"
+        }
+    }
+}
+
+/// Paths and response bodies of `/v1/rooms…`.
+private enum AdministrationCoding {
+    /// - Parameter parts: the path below `/v1/rooms`, not escaped.
+    static func path(_ parts: [String]) -> String {
+        (["", "v1", "rooms"] + parts.map(escaped)).joined(separator: "/")
+    }
+
+    /// Gateways decode a path before they split it, and remove empty and dot segments.
+    static func isAddressable(_ name: String) -> Bool {
+        !["", ".", ".."].contains(name) && !name.utf8.contains { "/\n\r".utf8.contains($0) }
+    }
+
+    static func decode<Value: Decodable>(_ response: HTTPExchangeResponse) throws(AdministrationError) -> Value {
+        guard (200..<300).contains(response.status) else {
+            guard let error = try? JSON.decode(ErrorBody.self, from: response.body, names: .snakeCase) else {
+                throw .badAnswer(status: response.status)
+            }
+            throw .refused(status: response.status, code: error.code, message: error.message)
+        }
+        guard let value = try? JSON.decode(Value.self, from: response.body, names: .snakeCase) else {
+            throw .badAnswer(status: response.status)
+        }
+        return value
+    }
+
+    private struct ErrorBody: Decodable {
+        var code: String
+        var message: String
+    }
+
+    /// Percent-encodes all but the unreserved characters (RFC 3986 section 2.3).
+    private static func escaped(_ text: String) -> String {
+        text.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
+                String(UnicodeScalar(byte))
+            default: "%" + String(byte >> 4, radix: 16, uppercase: true) + String(byte & 15, radix: 16, uppercase: true)
+            }
+        }.joined()
+    }
+}
+
+/// A room in the list of open rooms.
+public struct RoomSummary: Sendable, Hashable, Codable {
+    public var sid: RoomSID
+    public var name: String
+    public var metadata: String
+    /// Seconds since 1970.
+    public var createdAt: Int64
+    /// 0 means no limit.
+    public var maxParticipants: Int
+    public var numParticipants: Int
+    public var numTracks: Int
+}
+
+/// A room and its participants.
+public struct RoomDetail: Sendable, Hashable, Codable {
+    public var room: RoomInfo
+    public var participants: [ParticipantInfo]
+}

@@ -1,0 +1,319 @@
+internal import Foundation
+internal import GRDB
+internal import Identity
+
+/// A persistent conversation of users, with members and a history of events.
+package struct Conversation: Sendable, Hashable {
+    package let id: ConversationID
+    /// Empty if its creator gave none.
+    package var name: String
+    package var createdAt: WallTime
+    /// The number of its last event.
+    package var lastEvent: Int64
+    /// Including those who are only invited.
+    package var memberCount: Int
+    /// The membership of the user who requested it.
+    package var state: ConversationMember.State
+    /// The user who invited it; nil once it has joined, or if the inviter has been deleted.
+    package var inviter: UserID?
+}
+
+package typealias ConversationID = RecordID<Conversation>
+
+/// A user in a conversation. Leaving ends the membership.
+package struct ConversationMember: Sendable, Hashable {
+    package enum State: String, Sendable, Codable, CaseIterable, ColumnValue {
+        case invited, joined
+    }
+
+    package var user: UserID
+    package var state: State
+    /// The time of its invitation or, for the creator, of the creation.
+    package var since: WallTime
+}
+
+/// An event of a conversation. Deleted with the user that it is about, and after that user's retention.
+package struct ConversationEvent: Sendable, Hashable {
+    package enum Kind: String, Sendable, Codable, CaseIterable, ColumnValue {
+        case invited = "member:invited"
+        case joined = "member:joined"
+        case left = "member:left"
+        case text
+    }
+
+    /// Ascending in a conversation, from 1. Numbers of deleted events are missing.
+    package var number: Int64
+    package var kind: Kind
+    /// The user who was invited, joined, left or wrote.
+    package var user: UserID
+    package var at: WallTime
+    /// Nil unless `kind` is `text`.
+    package var text: String?
+}
+
+/// Conversations. A name is sealed with the store's key, because it belongs to all members, and a text with its author's key, so that it is
+/// deleted with its author. For users who are not members, a conversation does not exist.
+extension SessionStore {
+    /// Makes a conversation with one member.
+    ///
+    /// - Throws: `notFound` if there is no such user; `refused` for one that has joined `StoreLimits.conversationsPerUserMax`.
+    package func makeConversation(named name: String, by user: UserID, at now: WallTime) async throws(StoreError) -> Conversation {
+        let id = ConversationID()
+        return try await writing { db in
+            _ = try db.key(of: user)
+            try Self.checkMayJoin(user, in: db)
+            try db.execute(
+                "INSERT INTO conversations (id, created_at, name, last_event) VALUES (?, ?, ?, 0)",
+                id, now, db.shared.seal(name, at: Self.conversationLocation(id.text)))
+            try Self.set(.joined, of: user, in: id, in: db, at: now)
+            return try Self.conversation(id, of: user, in: db)
+        }
+    }
+
+    /// - Throws: `notFound`, also for users that are not members.
+    package func conversation(_ id: ConversationID, of user: UserID) async throws(StoreError) -> Conversation {
+        try await reading { db in try Self.conversation(id, of: user, in: db) }
+    }
+
+    /// A page of the conversations that a user is invited to or has joined.
+    package func conversations(
+        of user: UserID, after cursor: TimeCursor? = nil, limit: Int = 50
+    ) async throws(StoreError) -> Page<Conversation, TimeCursor> {
+        try await reading { db in
+            let rows = try db.rows(
+                """
+                SELECT conversation_id, since FROM conversation_members WHERE user_id = ? AND (since, conversation_id) < (?, ?)
+                ORDER BY since DESC, conversation_id DESC LIMIT ?
+                """, user, cursor?.time.milliseconds ?? .max, cursor?.id ?? "", limit + 1)
+            return try Page(rows, limit: limit, cursor: { try TimeCursor(time: $0[1], id: $0[0]) }) {
+                try Self.conversation($0[0], of: user, in: db)
+            }
+        }
+    }
+
+    // MARK: Members
+
+    /// Invites a user. Idempotent.
+    ///
+    /// - Parameter user: a member that has joined.
+    /// - Throws: `notFound`, also for a guest with too many pending invitations; `tooManyInvitations` if the guest has
+    ///   `StoreLimits.invitationsPerInviterMax` of this user; `refused` beyond `StoreLimits.membersPerConversationMax`.
+    package func invite(_ guest: UserID, to id: ConversationID, by user: UserID, at now: WallTime) async throws(StoreError) {
+        try await writing { db in
+            guard try Self.conversation(id, of: user, in: db).state == .joined else { throw StoreError.notFound }
+            _ = try db.key(of: guest)
+            guard try Self.state(of: guest, in: id, db) == nil else { return }
+            guard try Self.invitations(of: guest, by: user, in: db) < StoreLimits.invitationsPerInviterMax else {
+                throw StoreError.tooManyInvitations
+            }
+            // Strangers cannot use up what contacts may send.
+            let isContact = try Self.isContact(try Self.addresses(of: user, in: db), of: guest, in: db)
+            let pendingMax = StoreLimits.invitationsPerUserMax + (isContact ? StoreLimits.invitationsOfContactsReserve : 0)
+            guard try Self.count(.invited, of: guest, in: db) < pendingMax else { throw StoreError.notFound }
+            guard try Self.memberCount(of: id, in: db) < StoreLimits.membersPerConversationMax else {
+                throw StoreError.refused("A conversation has at most \(StoreLimits.membersPerConversationMax) members.")
+            }
+            try Self.set(.invited, of: guest, by: user, in: id, in: db, at: now)
+        }
+    }
+
+    /// Joins a conversation that the user is invited to. Idempotent.
+    ///
+    /// - Throws: `notFound`; `refused` for a user that has joined `StoreLimits.conversationsPerUserMax` conversations.
+    package func join(_ id: ConversationID, of user: UserID, at now: WallTime) async throws(StoreError) -> Conversation {
+        try await writing { db in
+            guard let state = try Self.state(of: user, in: id, db) else { throw StoreError.notFound }
+            if state == .invited {
+                try Self.checkMayJoin(user, in: db)
+                try Self.set(.joined, of: user, in: id, in: db, at: now)
+            }
+            return try Self.conversation(id, of: user, in: db)
+        }
+    }
+
+    /// Leaves a conversation, or declines the invitation to it. The last member's leave deletes it.
+    ///
+    /// - Throws: `notFound`.
+    package func leave(_ id: ConversationID, of user: UserID, at now: WallTime) async throws(StoreError) {
+        try await writing { db in
+            guard try Self.state(of: user, in: id, db) != nil else { throw StoreError.notFound }
+            try Self.append(.left, of: user, to: id, in: db, at: now)
+            try db.execute("DELETE FROM conversation_members WHERE conversation_id = ? AND user_id = ?", id, user)
+        }
+        log.emptySoon()
+    }
+
+    /// A page of a conversation's members, in the order of their invitation.
+    ///
+    /// - Throws: `notFound`, also for a user that has not joined: ids of users are addresses.
+    package func members(
+        of id: ConversationID, for user: UserID, after cursor: NumberCursor? = nil, limit: Int = 50
+    ) async throws(StoreError) -> Page<ConversationMember, NumberCursor> {
+        try await reading { db in
+            guard try Self.state(of: user, in: id, db) == .joined else { throw StoreError.notFound }
+            let rows = try db.rows(
+                """
+                SELECT user_id, state, since, position FROM conversation_members WHERE conversation_id = ? AND position > ?
+                ORDER BY position LIMIT ?
+                """, id, cursor?.number ?? -1, limit + 1)
+            return try Page(rows, limit: limit, cursor: { try NumberCursor(number: $0[3]) }) {
+                try ConversationMember(user: $0[0], state: $0[1], since: $0[2])
+            }
+        }
+    }
+
+    // MARK: Events
+
+    /// Adds a text to a conversation.
+    ///
+    /// - Throws: `notFound`, also for a user that has not joined; `refused` for more than `StoreLimits.conversationTextMax` bytes.
+    package func say(
+        _ text: String, in id: ConversationID, by user: UserID, at now: WallTime
+    ) async throws(StoreError) -> ConversationEvent {
+        guard text.utf8.count <= StoreLimits.conversationTextMax else {
+            throw .refused("A text has at most \(StoreLimits.conversationTextMax) bytes.")
+        }
+        return try await writing { db in
+            guard try Self.state(of: user, in: id, db) == .joined else { throw StoreError.notFound }
+            let key = try db.key(of: user)
+            let number = try Self.append(.text, of: user, to: id, in: db, at: now) { key.seal(text, at: Self.textLocation(id.text, $0)) }
+            return ConversationEvent(number: number, kind: .text, user: user, at: now, text: text)
+        }
+    }
+
+    /// A page of a conversation's events, in their order.
+    ///
+    /// - Parameter number: events after this one.
+    /// - Returns: the events, and whether there are more.
+    /// - Throws: `notFound`, also for a user that has not joined.
+    package func events(
+        of id: ConversationID, for user: UserID, after number: Int64 = 0, limit: Int = 50
+    ) async throws(StoreError) -> (events: [ConversationEvent], hasMore: Bool) {
+        try await reading { db in
+            guard try Self.state(of: user, in: id, db) == .joined else { throw StoreError.notFound }
+            // Events of users that are being deleted cannot be decrypted any more.
+            let rows = try db.rows(
+                """
+                SELECT * FROM conversation_events e WHERE conversation_id = ? AND number > ?
+                AND EXISTS (SELECT 1 FROM user_keys k WHERE k.user_id = e.user_id) ORDER BY number LIMIT ?
+                """, id, number, limit + 1)
+            var keys: [UserID: SealingKey] = [:]
+            let events = try rows.prefix(limit).map { row in
+                let writer: UserID = try row["user_id"]
+                let key = try keys[writer] ?? db.key(of: writer)
+                keys[writer] = key
+                return try Self.event(from: row, of: writer, key)
+            }
+            return (events, rows.count > limit)
+        }
+    }
+
+    /// The latest texts that a user has written in any conversation, also in those that it has left; for its export.
+    package func texts(
+        of user: UserID, limit: Int = StoreLimits.eventsPerConversationMax
+    ) async throws(StoreError) -> [(conversation: ConversationID, event: ConversationEvent)] {
+        try await reading { db in
+            let key = try db.key(of: user)
+            return try db.rows(
+                """
+                SELECT * FROM conversation_events WHERE user_id = ? AND text IS NOT NULL
+                ORDER BY at DESC, conversation_id, number DESC LIMIT ?
+                """, user, limit
+            ).map { row in try (row["conversation_id"], Self.event(from: row, of: user, key)) }
+        }
+    }
+
+    // MARK: - Rows
+
+    static func conversationLocation(_ id: String) -> String { "conversations.name.\(id)" }
+    static func textLocation(_ conversation: String, _ number: Int64) -> String { "conversation_events.text.\(conversation) \(number)" }
+
+    static func event(from row: Row, of user: UserID, _ key: SealingKey) throws -> ConversationEvent {
+        let (id, number): (String, Int64) = try (row["conversation_id"], row["number"])
+        return try ConversationEvent(
+            number: number, kind: row["kind"], user: user, at: row["at"],
+            text: key.openText(ifPresent: row["text"], at: textLocation(id, number)))
+    }
+
+    private static func conversation(_ id: ConversationID, of user: UserID, in db: Transaction) throws -> Conversation {
+        let row = try db.row(
+            """
+            SELECT c.*, m.state, m.inviter FROM conversations c JOIN conversation_members m ON m.conversation_id = c.id
+            WHERE c.id = ? AND m.user_id = ?
+            """, id, user)
+        guard let row else { throw StoreError.notFound }
+        return try Conversation(
+            id: id, name: db.shared.openText(row["name"], at: conversationLocation(id.text)), createdAt: row["created_at"],
+            lastEvent: row["last_event"], memberCount: memberCount(of: id, in: db), state: row["state"], inviter: row["inviter"])
+    }
+
+    private static func memberCount(of id: ConversationID, in db: Transaction) throws -> Int {
+        try db.value(Int.self, "SELECT count(*) FROM conversation_members WHERE conversation_id = ?", id) ?? 0
+    }
+
+    private static func state(of user: UserID, in id: ConversationID, _ db: Transaction) throws -> ConversationMember.State? {
+        try db.row("SELECT state FROM conversation_members WHERE conversation_id = ? AND user_id = ?", id, user).map { try $0["state"] }
+    }
+
+    private static func checkMayJoin(_ user: UserID, in db: Transaction) throws {
+        guard try count(.joined, of: user, in: db) < StoreLimits.conversationsPerUserMax else {
+            throw StoreError.refused("A user has at most \(StoreLimits.conversationsPerUserMax) conversations; leave one first.")
+        }
+    }
+
+    /// The number of conversations that a user is invited to, or has joined.
+    private static func count(_ state: ConversationMember.State, of user: UserID, in db: Transaction) throws -> Int {
+        try db.value(Int.self, "SELECT count(*) FROM conversation_members WHERE user_id = ? AND state = ?", user, state) ?? 0
+    }
+
+    /// The invitations of one user that another has not answered.
+    private static func invitations(of guest: UserID, by inviter: UserID, in db: Transaction) throws -> Int {
+        let sql = "SELECT count(*) FROM conversation_members WHERE user_id = ? AND state = ? AND inviter = ?"
+        return try db.value(Int.self, sql, guest, ConversationMember.State.invited, inviter) ?? 0
+    }
+
+    /// Makes a user a member, or changes its state, and adds the event of it.
+    ///
+    /// - Parameter inviter: nil for a user that has joined.
+    private static func set(
+        _ state: ConversationMember.State, of user: UserID, by inviter: UserID? = nil, in id: ConversationID, in db: Transaction,
+        at now: WallTime
+    ) throws {
+        try append(state == .joined ? .joined : .invited, of: user, to: id, in: db, at: now)
+        try db.execute(
+            """
+            INSERT INTO conversation_members (conversation_id, user_id, state, since, position, inviter)
+            SELECT ?1, ?2, ?3, ?4, last_event, ?5 FROM conversations WHERE id = ?1
+            ON CONFLICT DO UPDATE SET state = excluded.state, inviter = excluded.inviter
+            """, id, user, state, now, inviter)
+    }
+
+    /// Adds an event, and drops one if there are more than `StoreLimits.eventsPerConversationMax`.
+    ///
+    /// - Parameter text: seals the text of the event with this number.
+    /// - Returns: the event's number.
+    @discardableResult
+    private static func append(
+        _ kind: ConversationEvent.Kind, of user: UserID, to id: ConversationID, in db: Transaction, at now: WallTime,
+        text: (Int64) -> Data? = { _ in nil }
+    ) throws -> Int64 {
+        let number = try db.value(Int64.self, "UPDATE conversations SET last_event = last_event + 1 WHERE id = ? RETURNING last_event", id)
+        guard let number else { throw StoreError.notFound }
+        try db.execute(
+            "INSERT INTO conversation_events (conversation_id, number, user_id, kind, at, text) VALUES (?, ?, ?, ?, ?, ?)",
+            id, number, user, kind, now, text(number))
+        if number > StoreLimits.eventsPerConversationMax { try dropSurplusEvent(of: id, in: db) }
+        return number
+    }
+
+    /// Drops the oldest event of the user with the most events, so that nobody can displace the events of a user that has written less.
+    private static func dropSurplusEvent(of id: ConversationID, in db: Transaction) throws {
+        let row = try db.row(
+            """
+            SELECT min(number) AS oldest, sum(count(*)) OVER () AS total FROM conversation_events WHERE conversation_id = ?
+            GROUP BY user_id ORDER BY count(*) DESC, oldest LIMIT 1
+            """, id)
+        guard let row, let total = try row["total"] as Int?, total > StoreLimits.eventsPerConversationMax else { return }
+        try db.execute("DELETE FROM conversation_events WHERE conversation_id = ? AND number = ?", id, row["oldest"] as Int64)
+    }
+}

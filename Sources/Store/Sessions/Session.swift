@@ -1,0 +1,110 @@
+package import Wire
+
+/// One conversation of one user with an assistant.
+package struct Session: Sendable, Hashable {
+    package var id: SessionID
+    package var userID: UserID
+    /// The kind of client; one of `contexts`, except in sessions of earlier versions.
+    package var context: String
+    package var assistantID: String?
+    /// The language of the conversation, as a BCP 47 tag; nil if neither the user nor the assistant has one.
+    package var language: String?
+    package var startedAt: WallTime
+    /// Nil while the session is open.
+    package var endedAt: WallTime?
+    /// The user's `loggingEnabled` at the start, which applies to the whole session.
+    package var loggingEnabledSnapshot: Bool
+    package var summaryStatus = SummaryStatus.pending
+    /// Of the request that started it.
+    package var trace: TraceContext?
+
+    package var roomName: String { Self.roomName(of: id) }
+
+    package static func roomName(of id: SessionID) -> String { roomPrefix + id.text }
+
+    /// The kinds of clients.
+    package static let contexts = ["phone", "tablet", "watch", "desktop", "web", "carplay"]
+
+    /// The prefix of session rooms' names.
+    package static let roomPrefix = "session-"
+
+    /// Whether a client of this kind may show conversation text during a session: a car's display must not (Apple's rule for CarPlay).
+    package static func showsText(in context: String) -> Bool { context != "carplay" }
+}
+
+package enum SummaryStatus: String, Sendable, Codable, CaseIterable, ColumnValue {
+    /// A session that is not logged never has a summary.
+    case notLogged = "none"
+    case pending, ready, failed
+}
+
+/// Parameters of a new session.
+package struct SessionRequest: Sendable {
+    package var context: String
+    package var assistantID: String?
+    /// The assistant's language, which applies if the user has chosen none.
+    package var assistantLanguage: String?
+    /// Context for the assistant. Stored only if the session is logged.
+    package var clientContext: String?
+    /// Chosen by the client: the same key within a day identifies the same session.
+    package var idempotencyKey: String?
+    package var trace: TraceContext?
+
+    package init(
+        context: String, assistantID: String? = nil, assistantLanguage: String? = nil, clientContext: String? = nil,
+        idempotencyKey: String? = nil, trace: TraceContext? = nil
+    ) {
+        self.context = context
+        self.assistantID = assistantID
+        self.assistantLanguage = assistantLanguage
+        self.clientContext = clientContext
+        self.idempotencyKey = idempotencyKey
+        self.trace = trace
+    }
+}
+
+/// A session with its summary and turns.
+package struct SessionRecord: Sendable, Hashable {
+    package var session: Session
+    package var clientContext: String?
+    package var summary: Summary?
+    /// Ordered by time, then by arrival.
+    package var turns: [Turn]
+}
+
+/// A session as listed.
+package struct SessionListing: Sendable, Hashable {
+    package var id: SessionID
+    /// Nil until there is a summary.
+    package var title: String?
+    /// The beginning of the summary.
+    package var summarySnippet: String?
+    package var startedAt: WallTime
+    package var endedAt: WallTime?
+}
+
+/// Context for an assistant in a session.
+package struct SessionBackground: Sendable, Hashable {
+    /// Always nil for a session that is not logged.
+    package var clientContext: String?
+    /// The voice and the language that the user has chosen.
+    package var voice: String?
+    package var language: String?
+    /// Earlier sessions, newest first; empty unless the user shares past summaries.
+    package var past: [PastSession]
+
+    package init(clientContext: String? = nil, voice: String? = nil, language: String? = nil, past: [PastSession] = []) {
+        self.clientContext = clientContext
+        self.voice = voice
+        self.language = language
+        self.past = past
+    }
+}
+
+/// An earlier session and its summary.
+package struct PastSession: Sendable, Hashable {
+    package var id: SessionID
+    package var title: String
+    package var summaryText: String
+    package var endedAt: WallTime
+}

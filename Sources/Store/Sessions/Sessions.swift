@@ -1,0 +1,268 @@
+internal import Foundation
+internal import GRDB
+internal import Identity
+internal import Wire
+
+extension SessionStore {
+    /// Starts a session, with the user's current `loggingEnabled`.
+    ///
+    /// - Parameter webhooks: enqueued if the session is new.
+    /// - Returns: the session, and whether it is new: an idempotency key identifies one session for a day.
+    /// - Throws: `notFound` if there is no such user; `keyReused` if the key identifies another request; `tooManySessions`;
+    ///   `refused`.
+    package func startSession(
+        _ request: SessionRequest, of user: UserID, webhooks: @escaping @Sendable (Session) -> [OutgoingWebhook] = { _ in [] },
+        at now: WallTime
+    ) async throws(StoreError) -> (session: Session, isNew: Bool) {
+        guard (request.clientContext?.utf8.count ?? 0) <= StoreLimits.clientContextMax else {
+            throw .refused("The client's context is longer than \(StoreLimits.clientContextMax) bytes.")
+        }
+        let id = SessionID()
+        return try await writing { db in
+            let key = try db.key(of: user)
+            let start = request.idempotencyKey.map { db.keychain.lookup(user.text, $0, purpose: "start") }
+            let content = db.keychain.lookup(ofContent: request, of: user)
+            if let start, let known = try Self.session(startedWith: start, content, of: user, key, in: db, at: now) {
+                return (known, false)
+            }
+
+            guard try Self.openSessions(of: user, in: db) < StoreLimits.openSessionsPerUserMax else { throw StoreError.tooManySessions }
+            let settings = try Self.user(user, key, in: db).settings
+            let isLogged = settings.loggingEnabled
+            let session = Session(
+                id: id, userID: user, context: request.context, assistantID: request.assistantID,
+                language: settings.language ?? request.assistantLanguage, startedAt: now, loggingEnabledSnapshot: isLogged,
+                summaryStatus: isLogged ? .pending : .notLogged, trace: request.trace)
+            let about = About(
+                context: request.context, assistantID: request.assistantID, language: session.language,
+                clientContext: isLogged ? request.clientContext : nil, traceparent: request.trace?.traceparent)
+            try db.execute(
+                "INSERT INTO sessions VALUES (?, ?, ?, ?, NULL, ?, ?, 0)",
+                id, user, try key.seal(about, at: Self.aboutLocation(id)), now, isLogged, session.summaryStatus)
+            if let start {
+                try db.execute(
+                    "INSERT OR REPLACE INTO session_starts (user_id, key, session_id, started_at, content) VALUES (?, ?, ?, ?, ?)",
+                    user, start, id, now, content)
+            }
+            try Self.enqueue(webhooks(session), in: db, at: now)
+            return (session, true)
+        }
+    }
+
+    /// Sessions of a user that have not ended, counted up to the limit.
+    private static func openSessions(of user: UserID, in db: Transaction) throws -> Int {
+        try db.value(
+            Int.self, "SELECT count(*) FROM (SELECT 1 FROM sessions WHERE user_id = ? AND ended_at IS NULL LIMIT ?)",
+            user, StoreLimits.openSessionsPerUserMax) ?? 0
+    }
+
+    /// Ends a session; idempotent. A logged session gets its summary job in the same commit.
+    ///
+    /// - Parameter webhooks: enqueued if the session was open.
+    /// - Throws: `notFound`.
+    package func endSession(
+        _ id: SessionID, of user: UserID, webhooks: @escaping @Sendable (Session) -> [OutgoingWebhook] = { _ in [] },
+        at now: WallTime
+    ) async throws(StoreError) -> (session: Session, isEndedNow: Bool) {
+        try await writing { db in
+            let key = try db.key(of: user)
+            var session = try Self.session(id, of: user, key, in: db).session
+            guard session.endedAt == nil else { return (session, false) }
+            session.endedAt = max(now, session.startedAt)
+            try db.execute("UPDATE sessions SET ended_at = ? WHERE id = ?", session.endedAt, id)
+            if session.loggingEnabledSnapshot {
+                try Self.enqueue(kind: .summary, subject: id.text, of: user, session: id, due: now, in: db)
+            }
+            try Self.enqueue(webhooks(session), in: db, at: now)
+            return (session, true)
+        }
+    }
+
+    /// - Throws: `notFound`.
+    package func session(_ id: SessionID, of user: UserID) async throws(StoreError) -> Session {
+        try await reading { db in try Self.session(id, of: user, try db.key(of: user), in: db).session }
+    }
+
+    /// A session of any user: for services, whose right to it the caller checks.
+    ///
+    /// - Throws: `notFound`.
+    package func session(_ id: SessionID) async throws(StoreError) -> Session {
+        try await reading { db in
+            guard let row = try db.row("SELECT * FROM sessions WHERE id = ?", id) else { throw StoreError.notFound }
+            let user: UserID = try row["user_id"]
+            return try Self.session(id, of: user, from: row, try db.key(of: user)).session
+        }
+    }
+
+    /// A session with its summary and turns.
+    ///
+    /// - Throws: `notFound`.
+    package func record(of id: SessionID, of user: UserID) async throws(StoreError) -> SessionRecord {
+        try await reading { db in
+            let key = try db.key(of: user)
+            let (session, clientContext) = try Self.session(id, of: user, key, in: db)
+            return SessionRecord(
+                session: session, clientContext: clientContext, summary: try Self.summary(of: id, key, in: db),
+                turns: try Self.turns(of: id, key, in: db))
+        }
+    }
+
+    /// A page of a user's sessions, newest first.
+    ///
+    /// - Parameter limit: 1 to `StoreLimits.sessionsPerPageMax`.
+    /// - Throws: `notFound` if there is no such user.
+    package func sessions(
+        of user: UserID, after cursor: TimeCursor? = nil, limit: Int = 50
+    ) async throws(StoreError) -> Page<SessionListing, TimeCursor> {
+        guard 1...StoreLimits.sessionsPerPageMax ~= limit else {
+            throw .refused("A page has 1 to \(StoreLimits.sessionsPerPageMax) sessions.")
+        }
+        return try await reading { db in
+            var sealed = SealedReader(try db.key(of: user))
+            var rows = try db.reader(
+                """
+                SELECT s.id, s.started_at, s.ended_at, m.title, m.summary_text FROM sessions s
+                LEFT JOIN summaries m ON m.user_id = s.user_id AND m.started_at = s.started_at AND m.session_id = s.id
+                WHERE s.user_id = ? AND (s.started_at, s.id) < (?, ?) ORDER BY s.started_at DESC, s.id DESC LIMIT ?
+                """, user, cursor?.time.milliseconds ?? .max, cursor?.id ?? "", limit + 1)
+            var page = Page<SessionListing, TimeCursor>(elements: [], next: nil)
+            page.elements.reserveCapacity(limit)
+            while try rows.next() {
+                if page.elements.count == limit {
+                    page.next = page.elements.last.map(TimeCursor.init(after:))
+                    break
+                }
+                page.elements.append(try Self.listing(from: rows, &sealed))
+            }
+            return page
+        }
+    }
+
+    /// Open sessions of all users, oldest first; for finding those whose room is gone.
+    package func openSessions(startedBefore time: WallTime, limit: Int = 1_000) async throws(StoreError) -> [Session] {
+        try await reading { db in
+            let rows = try db.rows(
+                "SELECT * FROM sessions WHERE ended_at IS NULL AND started_at < ? ORDER BY started_at LIMIT ?", time, limit)
+            return try rows.compactMap { row in
+                let user: UserID = try row["user_id"]
+                // There is no key while the user is being deleted.
+                guard let key = try db.key(ofExisting: user) else { return nil }
+                return try Self.session(try row["id"], of: user, from: row, key).session
+            }
+        }
+    }
+}
+
+// MARK: - Rows
+
+/// The encrypted part of a session's row.
+private struct About: Codable {
+    var context: String
+    var assistantID: String?
+    var language: String?
+    var clientContext: String?
+    var traceparent: String?
+}
+
+extension Keychain {
+    /// A keyed hash of what was asked for, so that a repeated key with another request is recognized without storing the request.
+    fileprivate func lookup(ofContent request: SessionRequest, of user: UserID) -> Data {
+        func part(_ text: String?) -> String { text.map { "+" + $0 } ?? "" }
+        return lookup(user.text, request.context, part(request.assistantID), part(request.clientContext), purpose: "start content")
+    }
+}
+
+extension SessionStore {
+    private static func aboutLocation(_ id: SessionID) -> String { "sessions.about.\(id)" }
+
+    /// - Throws: `notFound`.
+    static func session(
+        _ id: SessionID, of user: UserID, _ key: SealingKey, in db: Transaction
+    ) throws -> (session: Session, clientContext: String?) {
+        guard let row = try db.row("SELECT * FROM sessions WHERE id = ? AND user_id = ?", id, user) else { throw StoreError.notFound }
+        return try session(id, of: user, from: row, key)
+    }
+
+    static func session(
+        _ id: SessionID, of user: UserID, from row: Row, _ key: SealingKey
+    ) throws -> (session: Session, clientContext: String?) {
+        let about = try key.open(row["about"], as: About.self, at: aboutLocation(id))
+        let session = try Session(
+            id: id, userID: user, context: about.context, assistantID: about.assistantID, language: about.language,
+            startedAt: row["started_at"], endedAt: row["ended_at"], loggingEnabledSnapshot: row["is_logged"],
+            summaryStatus: row["summary_status"], trace: TraceContext(traceparent: about.traceparent))
+        return (session, about.clientContext)
+    }
+
+    private static func session(
+        startedWith start: Data, _ content: Data, of user: UserID, _ key: SealingKey, in db: Transaction, at now: WallTime
+    ) throws -> Session? {
+        let row = try db.row("SELECT session_id, started_at, content FROM session_starts WHERE user_id = ? AND key = ?", user, start)
+        guard let row, try now < row["started_at"] + StoreLimits.idempotencyWindow else { return nil }
+        // Null in rows of earlier versions.
+        guard try row["content"] as Data? ?? content == content else { throw StoreError.keyReused }
+        return try session(row["session_id"], of: user, key, in: db).session
+    }
+
+    private static func listing(from row: borrowing RowReader, _ sealed: inout SealedReader) throws -> SessionListing {
+        guard let id = row.bytes(0).flatMap(SessionID.init(utf8:)) else { throw StoreError.damaged(location: "sessions.id") }
+        return SessionListing(
+            id: id, title: try sealed.text(row.bytes(3), at: "summaries.title.", id),
+            summarySnippet: try sealed.text(row.bytes(4), at: "summaries.summary_text.", id).map(Snippet.of),
+            startedAt: WallTime(milliseconds: row.integer(1) ?? 0), endedAt: row.integer(2).map(WallTime.init(milliseconds:)))
+    }
+
+    /// The context for an assistant in a session, by the user's current settings.
+    ///
+    /// - Parameter limit: maximum number of earlier sessions.
+    /// - Throws: `notFound`.
+    package func background(of id: SessionID, of user: UserID, limit: Int = 5) async throws(StoreError) -> SessionBackground {
+        try await reading { db in
+            let key = try db.key(of: user)
+            let (session, clientContext) = try Self.session(id, of: user, key, in: db)
+            let settings = try Self.user(user, key, in: db).settings
+            return SessionBackground(
+                clientContext: clientContext, voice: settings.voice, language: settings.language,
+                past: settings.sharesPastSummaries ? try Self.sessions(before: session, limit, key, in: db) : [])
+        }
+    }
+
+    /// Earlier sessions that have ended and have a summary.
+    private static func sessions(before session: Session, _ limit: Int, _ key: SealingKey, in db: Transaction) throws -> [PastSession] {
+        try db.rows(
+            """
+            SELECT s.id, s.ended_at, m.title, m.summary_text FROM sessions s
+            JOIN summaries m ON m.user_id = s.user_id AND m.started_at = s.started_at AND m.session_id = s.id
+            WHERE s.user_id = ? AND (s.started_at, s.id) < (?, ?) AND s.ended_at IS NOT NULL
+            ORDER BY s.started_at DESC, s.id DESC LIMIT ?
+            """, session.userID, session.startedAt, session.id, limit
+        ).map { row in
+            let id: SessionID = try row["id"]
+            return try PastSession(
+                id: id, title: key.openText(row["title"], at: summaryLocation("title", id)),
+                summaryText: key.openText(row["summary_text"], at: summaryLocation("summary_text", id)), endedAt: row["ended_at"])
+        }
+    }
+}
+
+/// The beginning of a text, cut between words, for lists.
+enum Snippet {
+    static func of(_ text: String) -> String {
+        guard text.utf8.count > StoreLimits.snippetLength else { return text }
+        var text = text
+        let plain = text.withUTF8 { utf8 -> String? in
+            let head = utf8[...StoreLimits.snippetLength]
+            // In ASCII, bytes are characters, which saves grapheme breaking; CR LF is the exception.
+            guard head.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "\r") }) else { return nil }
+            let end = head.dropLast().lastIndex(of: UInt8(ascii: " ")) ?? StoreLimits.snippetLength
+            return String(decoding: utf8[..<end], as: UTF8.self) + "…"
+        }
+        return plain ?? byCharacters(text)
+    }
+
+    private static func byCharacters(_ text: String) -> String {
+        let head = text.prefix(StoreLimits.snippetLength)
+        guard head.endIndex < text.endIndex else { return text }
+        return (head.lastIndex(of: " ").map { head[..<$0] } ?? head) + "…"
+    }
+}

@@ -1,0 +1,241 @@
+internal import Foundation
+internal import GRDB
+internal import Identity
+internal import Wire
+
+/// Speech clips. A clip is found by a keyed hash of its request and, unless a service has made it, of its user. Request, details and audio are
+/// encrypted with the store's key, because services share clips, and an equal clip may get the same audio (`spokenClip(_:)`).
+extension SessionStore {
+    /// The owner's clip for a request; nil if there is none.
+    package func speechClip(for request: SpeechRequest, of owner: ClipOwner) async throws(StoreError) -> SpeechClip? {
+        try await reading { db in
+            let row = try db.row("SELECT * FROM speech_clips WHERE lookup = ?", db.keychain.lookup(request, of: owner))
+            return try row.map { try Self.clip(from: $0, in: db) }
+        }
+    }
+
+    /// The audio and details of any ready clip for a request, of any owner; nil if there is none. The owner of an equal clip must not notice
+    /// that it exists.
+    package func spokenClip(_ request: SpeechRequest) async throws(StoreError) -> (audio: [UInt8], details: ClipDetails)? {
+        try await reading { db in
+            let row = try db.row(
+                """
+                SELECT c.*, a.sealed FROM speech_clips c JOIN speech_audio a ON a.clip_id = c.id
+                WHERE c.content = ? AND c.status = 'ready' LIMIT 1
+                """, db.keychain.lookup(request, of: .service))
+            guard let row, let details = try Self.clip(from: row, in: db).details else { return nil }
+            return (try Self.audio(of: row["id"], sealed: row["sealed"], in: db), details)
+        }
+    }
+
+    /// Adds an owner to the clip for a request, and makes the clip if there is none. A failed clip is queued again.
+    package func addSpeechClip(
+        for request: SpeechRequest, of owner: ClipOwner, limits: ClipLimits, at now: WallTime
+    ) async throws(StoreError) -> SpeechClip {
+        let newID = ClipID()
+        return try await writing { db in
+            let (lookup, content) = (db.keychain.lookup(request, of: owner), db.keychain.lookup(request, of: .service))
+            if try !db.has("SELECT 1 FROM speech_clips WHERE lookup = ?", lookup) {
+                try db.execute(
+                    """
+                    INSERT INTO speech_clips (id, lookup, content, status, is_shared, request, used_at)
+                    VALUES (?, ?, ?, 'queued', 0, ?, ?)
+                    """, newID, lookup, content, db.shared.seal(request, at: Self.clipLocation("request", newID)), now)
+            }
+            try db.execute(
+                "UPDATE speech_clips SET status = 'queued', attempts = 0, failure = NULL WHERE lookup = ? AND status = 'failed'", lookup)
+            try db.execute(
+                "UPDATE speech_clips SET used_at = ?, is_shared = max(is_shared, ?) WHERE lookup = ?", now, owner.user == nil, lookup)
+            guard let row = try db.row("SELECT * FROM speech_clips WHERE lookup = ?", lookup) else { throw StoreError.notFound }
+            let clip = try Self.clip(from: row, in: db)
+            if let user = owner.user { try Self.add(user, to: clip.id, limits, in: db, at: now) }
+            try Self.evictClips(beyond: limits, keeping: clip.id, in: db)
+            return clip
+        }
+    }
+
+    /// - Throws: `notFound` also for a clip that the owner must not see.
+    package func speechClip(_ id: ClipID, of owner: ClipOwner) async throws(StoreError) -> SpeechClip {
+        try await reading { db in try Self.clip(id, of: owner, in: db) }
+    }
+
+    /// A ready clip's audio file.
+    ///
+    /// - Throws: `notFound` also for a clip that is not ready.
+    package func speechAudio(_ id: ClipID, of owner: ClipOwner, at now: WallTime) async throws(StoreError) -> [UInt8] {
+        let (audio, usedAt): ([UInt8], WallTime) = try await reading { db in
+            _ = try Self.clip(id, of: owner, in: db)
+            let row = try db.row(
+                "SELECT a.sealed, c.used_at FROM speech_audio a JOIN speech_clips c ON c.id = a.clip_id WHERE a.clip_id = ?", id)
+            guard let row else { throw StoreError.notFound }
+            return try (Self.audio(of: id, sealed: row[0], in: db), row[1])
+        }
+        // Not at each download: a write waits for the disk.
+        if now >= usedAt + StoreLimits.clipUseResolution {
+            try await writing { db in try db.execute("UPDATE speech_clips SET used_at = ? WHERE id = ?", now, id) }
+        }
+        return audio
+    }
+
+    /// Removes the owner from a clip, which is deleted with its last one. An administrator deletes the clip for all.
+    ///
+    /// - Throws: `notFound`.
+    package func forgetSpeechClip(_ id: ClipID, of owner: ClipOwner) async throws(StoreError) {
+        try await deleting { db in
+            _ = try Self.clip(id, of: owner, in: db)
+            switch owner {
+            case .user(let user):
+                try db.execute("DELETE FROM speech_requests WHERE user_id = ? AND clip_id = ?", user, id)
+            case .service:
+                try db.execute("UPDATE speech_clips SET is_shared = 0 WHERE id = ?", id)
+                try db.execute(
+                    "DELETE FROM speech_clips WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM speech_requests WHERE clip_id = ?1)", id)
+            case .administrator: try db.execute("DELETE FROM speech_clips WHERE id = ?", id)
+            }
+        }
+        log.emptySoon()
+    }
+
+    // MARK: - Generating
+
+    /// The queued clips and their owners, oldest first: after a start, those that the previous process has not finished.
+    package func queuedSpeechClips() async throws(StoreError) -> [(id: ClipID, users: [UserID], isShared: Bool)] {
+        try await reading { db in
+            try db.rows("SELECT id, is_shared FROM speech_clips WHERE status = 'queued' ORDER BY used_at, id").map { row in
+                let id: ClipID = try row[0]
+                let users = try db.rows("SELECT user_id FROM speech_requests WHERE clip_id = ? ORDER BY requested_at", id)
+                return try (id, users.map { try $0[0] }, row[1])
+            }
+        }
+    }
+
+    /// Counts an attempt, before the generator starts: a text that crashes the process is not tried for ever.
+    ///
+    /// - Returns: nil if the clip is no longer queued, or was started `StoreLimits.clipAttemptsMax` times; then it has failed.
+    package func startSpeechClip(_ id: ClipID) async throws(StoreError) -> SpeechRequest? {
+        try await writing { db in
+            let row = try db.row("UPDATE speech_clips SET attempts = attempts + 1 WHERE id = ? AND status = 'queued' RETURNING *", id)
+            guard let row else { return nil }
+            guard try row["attempts"] <= StoreLimits.clipAttemptsMax else {
+                try Self.fail(id, "the text could not be spoken", in: db)
+                return nil
+            }
+            return try Self.clip(from: row, in: db).request
+        }
+    }
+
+    /// Stores a clip's audio.
+    ///
+    /// - Returns: false if the clip has been deleted meanwhile.
+    @discardableResult
+    package func finishSpeechClip(
+        _ id: ClipID, audio: [UInt8], details: ClipDetails, limits: ClipLimits, at now: WallTime
+    ) async throws(StoreError) -> Bool {
+        let sealed = Data(SealedBox.seal(audio, with: keychain.shared, at: Self.audioLocation(id)))
+        return try await writing { db in
+            let count = try db.execute(
+                """
+                UPDATE speech_clips SET status = 'ready', about = ?, failure = NULL, byte_count = ?, used_at = ?
+                WHERE id = ? AND status = 'queued'
+                """, db.shared.seal(details, at: Self.clipLocation("about", id)), audio.count, now, id)
+            guard count == 1 else { return false }
+            try db.execute("INSERT OR REPLACE INTO speech_audio VALUES (?, ?)", id, sealed)
+            try Self.evictClips(beyond: limits, keeping: id, in: db)
+            return true
+        }
+    }
+
+    /// - Parameter reason: shown to requesters. A repeated request queues the clip again.
+    package func failSpeechClip(_ id: ClipID, reason: String) async throws(StoreError) {
+        try await writing { db in try Self.fail(id, reason, in: db) }
+    }
+
+    private static func fail(_ id: ClipID, _ reason: String, in db: Transaction) throws {
+        try db.execute(
+            "UPDATE speech_clips SET status = 'failed', failure = ? WHERE id = ? AND status = 'queued'",
+            db.shared.seal(reason, at: clipLocation("failure", id)), id)
+    }
+
+    // MARK: - Rows
+
+    static func clipLocation(_ column: String, _ id: ClipID) -> String { "speech_clips.\(column).\(id)" }
+    static func audioLocation(_ id: ClipID) -> String { "speech_audio.sealed.\(id)" }
+
+    private static func clip(_ id: ClipID, of owner: ClipOwner, in db: Transaction) throws -> SpeechClip {
+        guard let row = try db.row("SELECT * FROM speech_clips WHERE id = ?", id) else { throw StoreError.notFound }
+        let isVisible =
+            switch owner {
+            case .administrator: true
+            case .service: try row["is_shared"] as Bool
+            case .user(let user): try db.has("SELECT 1 FROM speech_requests WHERE user_id = ? AND clip_id = ?", user, id)
+            }
+        guard isVisible else { throw StoreError.notFound }
+        return try clip(from: row, in: db)
+    }
+
+    private static func clip(from row: Row, in db: Transaction) throws -> SpeechClip {
+        let id: ClipID = try row["id"]
+        return try SpeechClip(
+            id: id, request: db.shared.open(row["request"], as: SpeechRequest.self, at: clipLocation("request", id)), status: row["status"],
+            details: (row["about"] as Data?).map { try db.shared.open($0, as: ClipDetails.self, at: clipLocation("about", id)) },
+            failure: db.shared.openText(ifPresent: row["failure"], at: clipLocation("failure", id)), byteCount: row["byte_count"])
+    }
+
+    private static func audio(of id: ClipID, sealed: Data?, in db: Transaction) throws -> [UInt8] {
+        let location = audioLocation(id)
+        guard let sealed, let audio = SealedBox.open([UInt8](sealed), with: db.shared, at: location) else {
+            throw StoreError.damaged(location: location)
+        }
+        return audio
+    }
+
+    /// For `verify()`.
+    ///
+    /// - Throws: `damaged`.
+    static func checkClip(_ row: Row, in db: Transaction) throws {
+        let clip = try clip(from: row, in: db)
+        if clip.status == .ready { _ = try audio(of: clip.id, sealed: row["sealed"], in: db) }
+    }
+
+    /// Drops the user's oldest requests beyond the limit.
+    private static func add(_ user: UserID, to id: ClipID, _ limits: ClipLimits, in db: Transaction, at now: WallTime) throws {
+        // A user that is being deleted gets nothing new.
+        let count = try db.execute(
+            """
+            INSERT INTO speech_requests SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM user_keys WHERE user_id = ?1)
+            ON CONFLICT DO UPDATE SET requested_at = excluded.requested_at
+            """, user, id, now)
+        guard count > 0 else { throw StoreError.notFound }
+        try db.execute(
+            """
+            DELETE FROM speech_requests WHERE user_id = ?1 AND clip_id IN
+            (SELECT clip_id FROM speech_requests WHERE user_id = ?1 AND clip_id <> ?2 ORDER BY requested_at DESC LIMIT -1 OFFSET ?3)
+            """, user, id, max(limits.clipsPerUserMax - 1, 0))
+    }
+
+    private static func evictClips(beyond limits: ClipLimits, keeping id: ClipID, in db: Transaction) throws {
+        guard let totals = try db.row("SELECT count(*), total(byte_count) FROM speech_clips") else { return }
+        var (count, bytes): (Int, Int) = try (totals[0], Int(totals[1] as Double))
+        while count > limits.clipsMax || bytes > limits.bytesMax {
+            let oldest = try db.row(
+                "SELECT id, byte_count FROM speech_clips WHERE status <> 'queued' AND id <> ? ORDER BY used_at, id LIMIT 1", id)
+            guard let oldest else { return }
+            try db.execute("DELETE FROM speech_clips WHERE id = ?", oldest[0] as String)
+            (count, bytes) = try (count - 1, bytes - oldest[1])
+        }
+    }
+}
+
+extension Keychain {
+    /// Services share a lookup, which does not depend on them.
+    fileprivate func lookup(_ request: SpeechRequest, of owner: ClipOwner) -> Data {
+        guard let user = owner.user else { return lookup(request.provider, request.voice, request.text, purpose: "speech") }
+        return lookup(user.text, request.provider, request.voice, request.text, purpose: "speech of a user")
+    }
+}
+
+extension ClipOwner {
+    fileprivate var user: UserID? {
+        if case .user(let user) = self { user } else { nil }
+    }
+}

@@ -1,0 +1,202 @@
+extension Setting {
+    /// Settings under a heading of the documents.
+    struct Section: Sendable {
+        let title: String
+        let settings: [Setting]
+    }
+
+    static let sections = [
+        Section(title: "Network", settings: network),
+        Section(title: "Keys", settings: keys),
+        Section(title: "Rooms", settings: rooms),
+        Section(title: "Accounts, sessions and calls", settings: accounts),
+        Section(title: "Assistants", settings: assistants),
+        Section(title: "Operations", settings: operations),
+    ]
+
+    private static let network = [
+        Setting(
+            "host", .text, "127.0.0.1", option: "host",
+            "The numeric address to listen on. Reachable from outside: 0.0.0.0 or ::"),
+        Setting("port", .number(0...65_535), "7880", option: "port", "The port of clients, for HTTP and WebSockets; 0 picks a free one."),
+        Setting(
+            "shards", .number(1...256), otherwise: "the number of processors", example: "2", option: "shards",
+            "The number of threads that serve connections."),
+        Setting(
+            "shard_ports", .text, otherwise: "off", example: "7881-7888",
+            "A port of its own for each shard, too: a range, or the first port."),
+        Setting(
+            "cert", .path, example: "/etc/patchbay/cert.pem", option: "cert", isReloaded: true,
+            "The certificate chain as PEM file. Required."),
+        Setting(
+            "key", .path, example: "/etc/patchbay/key.pem", option: "key", isReloaded: true,
+            "The certificate's private key as PEM file. Required."),
+        Setting(
+            "public_url", .url, example: "wss://voice.example.org", "The URL given to clients. Required with `data`, except with --dev."),
+        Setting(
+            "allowed_origins", .own("list of origins"), otherwise: "none", example: "[https://app.example.org]", isFileOnly: true,
+            "Origins of web pages that may connect and call the HTTP API; \"*\" for all. Other clients are not affected."),
+        Setting(
+            "pages", .flag, "true",
+            """
+            Whether the gateway serves its web pages: a playground at /, users' sessions at /sessions, a dashboard at /dashboard, and the \
+            client library for browsers at /web/patchbay.js.
+            """),
+        Setting("connections_max", .number(1...1_000_000), "60000", "The maximum number of connections."),
+        Setting(
+            "plain_port", .number(0...65_535), otherwise: "none", example: "7890", provides: "a port for proxies",
+            "A port for HTTP and WebSockets without TLS, for a proxy that terminates it (docs/PROXIES.md)."),
+        Setting("plain_host", .text, "127.0.0.1", needs: "plain_port", "The address of `plain_port`."),
+        Setting(
+            "trusted_proxies", .texts, otherwise: "this machine", example: "[\"127.0.0.0/8\", \"::1\"]", needs: "plain_port",
+            "The proxies' addresses and networks: only they may use `plain_port`, and their X-Forwarded-For counts."),
+        Setting(
+            "proxy_protocol", .flag, "false", needs: "plain_port",
+            "Whether each connection to `plain_port` begins with a header of the PROXY protocol, version 2."),
+        Setting(
+            "tls.fast_path", .choice(["auto", "off"]), "auto", option: "tls-fast-path",
+            "auto: encrypt TLS records in the gateway where OpenSSL's version is known; off: leave them to OpenSSL."),
+    ]
+
+    private static let keys = [
+        Setting(
+            "keys", .own("map of issuers"),
+            example: """
+                \nmy-app: a-secret-of-at-least-32-characters
+                other: {algorithm: ES256, public_key_file: /etc/patchbay/other.pub.pem}
+                """, isReloaded: true, isSecret: true,
+            "Keys of token issuers (docs/protocol/connecting.md). At least one is required. PATCHBAY_KEYS adds keys.")
+    ]
+
+    private static let rooms = [
+        Setting(
+            "room.auto_create", .flag, "true",
+            "Whether joining creates a room. If false, only tokens with video.roomCreate create rooms by joining."),
+        Setting("room.empty_timeout", .number(0...86_400), "300", "Seconds until a room closes that nobody has joined."),
+        Setting("room.departure_timeout", .number(0...86_400), "20", "Seconds until a room closes after the last participant left."),
+        Setting("room.max_participants", .number(0...100_000), "0", "The maximum number of participants of a room. 0: no limit."),
+        Setting("room.silence_limit", .number(1...3_600), "10", "Seconds without audio after which a publisher counts as silent."),
+        Setting(
+            "resume_seconds", .number(0...60), "20", "Seconds within which a disconnected client can resume. 0 disables resuming."),
+        Setting("drain_timeout", .number(0...86_400), "600", "Seconds that SIGTERM waits for rooms to end."),
+    ]
+
+    private static let accounts = [
+        Setting(
+            "data", .path, example: "/var/lib/patchbay", option: "data", provides: "accounts and sessions",
+            "The directory of the store, encrypted with the master key; enables accounts, sessions and calls. Created if missing."),
+        Setting(
+            "master_key_file", .path, example: "/etc/patchbay/master.key", option: "master-key", needs: "data",
+            """
+            The file with the store's master key: 32 bytes in hexadecimal; created for a new store, so keep a copy elsewhere. \
+            PATCHBAY_MASTER_KEY holds the key itself.
+            """),
+        Setting("record_sessions", .flag, "false", needs: "data", "Whether sessions of users who opted in are recorded."),
+        Setting(
+            "accounts.confirm_email", .flag, "false", needs: "webhook.urls",
+            """
+            true: accounts can do nothing until their e-mail address is confirmed. A webhook delivers the code to a backend, which mails it.
+            """),
+        Setting(
+            "accounts.registrations_per_hour", .number(0...1_000_000), "30", needs: "data",
+            "Accounts that an address may create; 0: no limit."),
+        Setting(
+            "users.issuer", .url, example: "https://login.example.org", needs: "data", provides: "an issuer", isFileOnly: true,
+            "Another issuer of users' tokens."),
+        Setting(
+            "users.algorithm", .choice(["HS256", "RS256", "ES256"]), otherwise: "HS256", example: "RS256", needs: "users.issuer",
+            isFileOnly: true, "HS256 with `secret`, or RS256 or ES256 with `public_key_file`."),
+        Setting(
+            "users.public_key_file", .path, example: "/etc/patchbay/login.pub.pem", needs: "users.issuer", isFileOnly: true,
+            "The issuer's public key as PEM file."),
+        Setting(
+            "users.secret", .own("text"), example: "a-secret-of-at-least-32-characters", needs: "users.issuer", isSecret: true,
+            isFileOnly: true, "The issuer's secret, for HS256 and instead of `public_key_file`."),
+        Setting(
+            "users.audience", .text, otherwise: "not checked", example: "patchbay", needs: "users.issuer", isFileOnly: true,
+            "The audience that tokens of the issuer must have."),
+        Setting(
+            "summaries.url", .url, otherwise: "a built-in, extractive summarizer",
+            example: "https://llm.example.org/v1/chat/completions", needs: "data", provides: "a model's URL",
+            "A model that writes summaries, with the API of OpenAI's chat completions."),
+        Setting("summaries.model", .text, example: "small", needs: "summaries.url", "The model's name. Required with `summaries.url`."),
+        Setting("summaries.api_key", .text, example: "a-secret", needs: "summaries.url", isSecret: true, "The key of the model's API."),
+        Setting(
+            "webhook.urls", .urls, otherwise: "none", example: "[\"https://backend.example.org/hooks\"]", needs: "data",
+            provides: "endpoints",
+            "Endpoints of webhooks in LiveKit's format about rooms, sessions and calls (docs/protocol/webhooks.md)."),
+        Setting(
+            "webhook.api_key", .text, otherwise: "the first with a secret", example: "my-app", needs: "webhook.urls",
+            "The entry of `keys` that signs webhooks."),
+        Setting(
+            "webhook.ca", .path, otherwise: "the system's only", example: "/etc/patchbay/backend-ca.pem", needs: "webhook.urls",
+            "An additional trusted certificate authority."),
+        Setting(
+            "push.apns.key_file", .path, example: "/etc/patchbay/AuthKey_ABC123DEFG.p8", needs: "data", provides: "Apple's key",
+            """
+            The key from Apple's developer account, to wake iPhones for calls with Apple's push service (VoIP). Without it, and for other \
+            phones, the webhook push.call_incoming asks a backend to do so.
+            """),
+        Setting("push.apns.key_id", .text, example: "ABC123DEFG", needs: "push.apns.key_file", "The key's identifier."),
+        Setting("push.apns.team_id", .text, example: "DEF123GHIJ", needs: "push.apns.key_file", "The identifier of the developer team."),
+        Setting("push.apns.topic", .text, example: "com.example.voice", needs: "push.apns.key_file", "The app's bundle identifier."),
+        Setting(
+            "push.apns.environment", .choice(["production", "sandbox"]), "production", needs: "push.apns.key_file",
+            "Apple's server for the app's build."),
+    ]
+
+    private static let assistants = [
+        Setting(
+            "assistants", .own("list of definitions"),
+            example: #"""
+                \#n- id: default
+                  name: Robin
+                  instructions: You are Robin, the assistant of a bookshop.
+                  greetings: ["Hello {name}, this is Robin."]
+                  voice: alloy
+                  language: en
+                  # api_key_env names a secret of the agent:
+                  # patchbay agent start --secret LLM_KEY[=FILE]
+                  providers:
+                    responder:
+                      base_url: "https://llm.example.org/v1"
+                      api_key_env: LLM_KEY
+                      model: small
+                      timeout_ms: 20000
+                      retries: 2
+                  tools:
+                    - name: find_book
+                      description: Finds books by title.
+                      parameters: {type: object, properties: {title: {type: string}}}
+                      url: https://backend.example.org/tools/find-book
+                      timeout_ms: 10000
+                  quick_commands: ["What is new?"]
+                  onboarding: ["Welcome to the shop."]
+                  widget: {start_text: Talk to Robin, theme: auto}
+                """#, isReloaded: true, isFileOnly: true,
+            """
+            Assistants (docs/protocol/assistants.md). `default` exists without configuration. Those in the store (PUT /v1/assistants/{id}) \
+            replace those here.
+            """),
+        Setting(
+            "dispatch", .own("list of rules"), otherwise: "none", example: "\n- {room: \"support-*\", assistant: default}",
+            isReloaded: true, isFileOnly: true, "Assistants for rooms by name, dispatched when the room opens."),
+    ]
+
+    private static let operations = [
+        Setting(
+            "metrics_port", .number(0...65_535), otherwise: "none", example: "9464", provides: "a port for metrics",
+            "A port for /metrics, /readyz and /healthz over plain HTTP."),
+        Setting("metrics_host", .text, "127.0.0.1", needs: "metrics_port", "The address of `metrics_port`."),
+        Setting(
+            "public_metrics", .flag, otherwise: "true without `metrics_port`, otherwise false", example: "true",
+            "Whether the ports of clients also serve /metrics and /readyz."),
+        Setting("node", .text, otherwise: "the host's name", example: "n1", "The node's name in hello messages, events and metrics."),
+        Setting(
+            "log_level", .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]), "info", option: "log-level",
+            "The lowest level that is logged."),
+        Setting(
+            "log_format", .choice(["text", "json"]), "text", option: "log-format",
+            "The form of the log: text, or one JSON object per line (OPERATIONS.md lists its keys)."),
+    ]
+}

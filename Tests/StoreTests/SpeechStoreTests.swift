@@ -1,0 +1,245 @@
+import Foundation
+import GRDB
+import Identity
+import Store
+import Testing
+import Wire
+
+struct SpeechStoreTests {
+    let world: StoreWorld
+    var store: SessionStore { world.store }
+    private let limits = ClipLimits()
+    private static let hello = SpeechRequest(text: "Hello Ann, you have rare mail.", voice: "nova", provider: "embedded")
+    private static let details = ClipDetails(
+        mimeType: "audio/ogg", durationMs: 1_250, words: [SpokenWord("Hello", startMs: 0, endMs: 400)])
+
+    init() throws { world = try StoreWorld() }
+
+    private func request(_ text: String) -> SpeechRequest { SpeechRequest(text: text, voice: "nova", provider: "embedded") }
+
+    /// A ready clip whose audio has this many bytes.
+    @discardableResult
+    private func makeClip(
+        _ request: SpeechRequest, of owner: ClipOwner, bytes: Int = 100, limits: ClipLimits = ClipLimits(), at now: WallTime? = nil
+    ) async throws -> ClipID {
+        let now = now ?? world.now
+        let clip = try await store.addSpeechClip(for: request, of: owner, limits: limits, at: now)
+        _ = try await store.startSpeechClip(clip.id)
+        let audio = [UInt8](repeating: 7, count: bytes)
+        #expect(try await store.finishSpeechClip(clip.id, audio: audio, details: Self.details, limits: limits, at: now))
+        return clip.id
+    }
+
+    @Test func equalRequestsOfOneOwnerShareAClip() async throws {
+        let (ann, bob) = (try await world.makeUser(), try await world.makeUser())
+        for owner in [ClipOwner.user(ann.id), .user(bob.id), .service] {
+            #expect(try await store.speechClip(for: Self.hello, of: owner) == nil, "\(owner)")
+            let first = try await store.addSpeechClip(for: Self.hello, of: owner, limits: limits, at: world.now)
+            #expect(first.status == .queued && first.request == Self.hello)
+            #expect(try await store.addSpeechClip(for: Self.hello, of: owner, limits: limits, at: world.now).id == first.id)
+            #expect(try await store.speechClip(for: Self.hello, of: owner) == first)
+            var other = Self.hello
+            other.voice = "echo"
+            #expect(try await store.speechClip(for: other, of: owner) == nil)
+        }
+        let shared = try await store.addSpeechClip(for: Self.hello, of: .administrator, limits: limits, at: world.now)
+        #expect(try await store.speechClip(for: Self.hello, of: .service)?.id == shared.id, "services share theirs")
+
+        let queued = try await store.queuedSpeechClips()
+        #expect(Set(queued.map(\.id)).count == 3 && queued.map(\.users).joined().count == 2 && queued.count { $0.isShared } == 1)
+    }
+
+    @Test func anEqualClipsAudioIsFoundWhoeverOwnsIt() async throws {
+        let ann = try await world.makeUser()
+        #expect(try await store.spokenClip(Self.hello) == nil)
+        let clip = try await store.addSpeechClip(for: Self.hello, of: .user(ann.id), limits: limits, at: world.now)
+        #expect(try await store.spokenClip(Self.hello) == nil, "it is not ready")
+        _ = try await store.startSpeechClip(clip.id)
+        try await store.finishSpeechClip(clip.id, audio: [7], details: Self.details, limits: limits, at: world.now)
+        let known = try #require(try await store.spokenClip(Self.hello))
+        #expect(known.audio == [7] && known.details == Self.details)
+        #expect(try await store.spokenClip(request("other")) == nil)
+        try await store.deleteUser(ann.id)
+        #expect(try await store.spokenClip(Self.hello) == nil)
+    }
+
+    @Test func clipsOfEarlierVersionsAreFoundByServicesOnly() async throws {
+        let (ann, bob) = (try await world.makeUser(), try await world.makeUser())
+        let own = try await makeClip(Self.hello, of: .user(ann.id))
+        let shared = try await makeClip(request("shared"), of: .service)
+        try store.close()
+        // As they were when users shared clips: found by the content alone.
+        try world.thief { db in
+            try db.execute(
+                sql: """
+                    UPDATE speech_clips SET lookup = content;
+                    INSERT INTO speech_requests VALUES ('\(bob.id)', '\(own)', 0), ('\(bob.id)', '\(shared)', 0);
+                    DROP INDEX speech_clips_by_content;
+                    ALTER TABLE speech_clips DROP COLUMN content;
+                    DELETE FROM grdb_migrations WHERE identifier = 'own-clips';
+                    """)
+        }
+        let reopened = try SessionStore(directory: world.directory, masterKeys: [world.masterKey], passwordCost: StoreWorld.quickCost)
+        for user in [ann, bob] {
+            #expect(try await reopened.speechClip(own, of: .user(user.id)).status == .ready)
+            for text in [Self.hello, request("shared")] { #expect(try await reopened.speechClip(for: text, of: .user(user.id)) == nil) }
+        }
+        #expect(try await reopened.speechClip(for: Self.hello, of: .service) == nil)
+        #expect(try await reopened.speechClip(for: request("shared"), of: .service)?.id == shared)
+        #expect(try await reopened.spokenClip(Self.hello) != nil)
+        #expect(try await reopened.verify().problems == [])
+        try reopened.close()
+    }
+
+    @Test func aReadyClipSurvivesARestart() async throws {
+        let user = try await world.makeUser()
+        let id = try await makeClip(Self.hello, of: .user(user.id))
+        try store.close()
+        let reopened = try SessionStore(directory: world.directory, masterKeys: [world.masterKey], passwordCost: StoreWorld.quickCost)
+        let clip = try await reopened.speechClip(id, of: .user(user.id))
+        #expect(clip.status == .ready && clip.details == Self.details && clip.byteCount == 100)
+        #expect(try await reopened.speechAudio(id, of: .user(user.id), at: world.now) == [UInt8](repeating: 7, count: 100))
+        #expect(try await reopened.queuedSpeechClips().isEmpty)
+        #expect(try await reopened.verify().problems == [])
+        try reopened.close()
+    }
+
+    @Test func aClipWhoseProcessEndedInMidGenerationIsStillQueued() async throws {
+        let user = try await world.makeUser()
+        let id = try await store.addSpeechClip(for: Self.hello, of: .user(user.id), limits: limits, at: world.now).id
+        let shared = try await store.addSpeechClip(for: Self.hello, of: .service, limits: limits, at: world.now + .seconds(1)).id
+        #expect(try await store.startSpeechClip(id) != nil)
+        try store.close()
+        let reopened = try SessionStore(directory: world.directory, masterKeys: [world.masterKey], passwordCost: StoreWorld.quickCost)
+        let queued = try await reopened.queuedSpeechClips()
+        #expect(queued.map(\.id) == [id, shared] && queued.map(\.users) == [[user.id], []] && queued.map(\.isShared) == [false, true])
+        #expect(try await reopened.startSpeechClip(id) == Self.hello)
+        try reopened.close()
+    }
+
+    @Test func textWordsAndAudioAreEncrypted() async throws {
+        try await makeClip(Self.hello, of: .service)
+        try store.close()
+        for file in try FileManager.default.contentsOfDirectory(atPath: world.directory) {
+            let content = FileManager.default.contents(atPath: world.directory + "/" + file) ?? Data()
+            for secret in [Data("rare mail".utf8), Data("Hello".utf8), Data(repeating: 7, count: 20)] {
+                #expect(content.range(of: secret) == nil, "\(file)")
+            }
+        }
+    }
+
+    @Test func onlyRequestersSeeAClip() async throws {
+        let (ann, bob) = (try await world.makeUser(), try await world.makeUser())
+        let own = try await makeClip(Self.hello, of: .user(ann.id))
+        let shared = try await makeClip(request("shared"), of: .service)
+        for (id, owner) in [(own, ClipOwner.user(bob.id)), (own, .service), (shared, .user(ann.id))] {
+            await #expect(throws: StoreError.notFound) { try await store.speechClip(id, of: owner) }
+            await #expect(throws: StoreError.notFound) { try await store.speechAudio(id, of: owner, at: world.now) }
+            await #expect(throws: StoreError.notFound) { try await store.forgetSpeechClip(id, of: owner) }
+        }
+        for id in [own, shared] { #expect(try await store.speechClip(id, of: .administrator).id == id) }
+    }
+
+    @Test func aClipIsDeletedWithItsRequester() async throws {
+        let (ann, bob) = (try await world.makeUser(), try await world.makeUser())
+        var ids: [ClipID] = []
+        for owner in [ClipOwner.user(ann.id), .user(bob.id), .service] { ids.append(try await makeClip(Self.hello, of: owner)) }
+
+        try await store.deleteUser(ann.id)
+        await #expect(throws: StoreError.notFound) { try await store.speechClip(ids[0], of: .administrator) }
+        for id in ids[1...] { #expect(try await store.speechClip(id, of: .administrator).status == .ready) }
+        try await store.forgetSpeechClip(ids[1], of: .user(bob.id))
+        try await store.forgetSpeechClip(ids[2], of: .service)
+        let left = try world.thief { db in
+            try ["speech_clips", "speech_audio", "speech_requests"].map { try Int.fetchOne(db, sql: "SELECT count(*) FROM \($0)") }
+        }
+        #expect(left == [0, 0, 0])
+        // A deleted user gets nothing new.
+        await #expect(throws: StoreError.notFound) {
+            try await store.addSpeechClip(for: Self.hello, of: .user(ann.id), limits: limits, at: world.now)
+        }
+        #expect(try await store.speechClip(for: Self.hello, of: .user(ann.id)) == nil)
+    }
+
+    @Test func aClipDeletedWhileItIsGeneratedIsNotStored() async throws {
+        let user = try await world.makeUser()
+        let clip = try await store.addSpeechClip(for: Self.hello, of: .user(user.id), limits: limits, at: world.now)
+        #expect(try await store.startSpeechClip(clip.id) == Self.hello)
+        try await store.forgetSpeechClip(clip.id, of: .user(user.id))
+        #expect(try await store.finishSpeechClip(clip.id, audio: [1], details: Self.details, limits: limits, at: world.now) == false)
+        #expect(try await store.startSpeechClip(clip.id) == nil)
+    }
+
+    @Test func aFailedClipIsQueuedAgainByTheNextRequest() async throws {
+        let id = try await store.addSpeechClip(for: Self.hello, of: .service, limits: limits, at: world.now).id
+        try await store.failSpeechClip(id, reason: "no model")
+        let failed = try await store.speechClip(id, of: .service)
+        #expect(failed.status == .failed && failed.failure == "no model")
+        #expect(try await store.startSpeechClip(id) == nil)
+        let again = try await store.addSpeechClip(for: Self.hello, of: .service, limits: limits, at: world.now)
+        #expect(again.id == id && again.status == .queued && again.failure == nil)
+        #expect(try await store.startSpeechClip(id) == Self.hello)
+    }
+
+    /// Each start is counted before the generator runs, so a text that crashes the process ends.
+    @Test func aClipThatIsStartedTooOftenHasFailed() async throws {
+        let id = try await store.addSpeechClip(for: Self.hello, of: .service, limits: limits, at: world.now).id
+        for _ in 0..<StoreLimits.clipAttemptsMax { #expect(try await store.startSpeechClip(id) != nil) }
+        #expect(try await store.startSpeechClip(id) == nil)
+        #expect(try await store.speechClip(id, of: .service).status == .failed)
+        #expect(try await store.queuedSpeechClips().isEmpty)
+    }
+
+    @Test func leastRecentlyUsedClipsAreEvictedByCount() async throws {
+        let limits = ClipLimits(clipsMax: 3)
+        var ids: [ClipID] = []
+        for number in 0..<3 {
+            ids.append(try await makeClip(request("\(number)"), of: .service, limits: limits, at: world.now + .seconds(number)))
+        }
+        // Reading the oldest keeps it.
+        _ = try await store.speechAudio(ids[0], of: .service, at: world.now + .seconds(3_600))
+        let new = try await makeClip(request("new"), of: .service, limits: limits, at: world.now + .seconds(3_601))
+        await #expect(throws: StoreError.notFound) { try await store.speechClip(ids[1], of: .service) }
+        for id in [ids[0], ids[2], new] { #expect(try await store.speechClip(id, of: .service).status == .ready) }
+    }
+
+    @Test func clipsAreEvictedByBytesButNeverWhileTheyAreQueued() async throws {
+        let limits = ClipLimits(bytesMax: 250)
+        let queued = try await store.addSpeechClip(for: request("queued"), of: .service, limits: limits, at: world.now)
+        let first = try await makeClip(request("first"), of: .service, limits: limits, at: world.now + .seconds(1))
+        let second = try await makeClip(request("second"), of: .service, limits: limits, at: world.now + .seconds(2))
+        let third = try await makeClip(request("third"), of: .service, limits: limits, at: world.now + .seconds(3))
+        await #expect(throws: StoreError.notFound) { try await store.speechClip(first, of: .service) }
+        for id in [queued.id, second, third] { _ = try await store.speechClip(id, of: .service) }
+        // One that is larger than everything stays alone.
+        let large = try await makeClip(request("large"), of: .service, bytes: 1_000, limits: limits, at: world.now + .seconds(4))
+        #expect(try await store.speechClip(large, of: .service).byteCount == 1_000)
+        await #expect(throws: StoreError.notFound) { try await store.speechClip(third, of: .service) }
+    }
+
+    @Test func aUserKeepsALimitedNumberOfClips() async throws {
+        let limits = ClipLimits(clipsPerUserMax: 2)
+        let user = try await world.makeUser()
+        var ids: [ClipID] = []
+        for number in 0..<3 {
+            ids.append(
+                try await makeClip(request("\(number)"), of: .user(user.id), limits: limits, at: world.now + .seconds(number)))
+        }
+        await #expect(throws: StoreError.notFound) { try await store.speechClip(ids[0], of: .administrator) }
+        for id in ids[1...] { _ = try await store.speechClip(id, of: .user(user.id)) }
+    }
+
+    @Test func unusedClipsExpire() async throws {
+        let id = try await makeClip(Self.hello, of: .service)
+        try await store.expire(at: world.now + StoreLimits.clipsKept - .seconds(1))
+        #expect(try await store.speechClip(id, of: .service).status == .ready)
+        try await store.expire(at: world.now + StoreLimits.clipsKept)
+        await #expect(throws: StoreError.notFound) { try await store.speechClip(id, of: .administrator) }
+    }
+
+    @Test func damagedAudioIsFound() async throws {
+        try await makeClip(Self.hello, of: .service)
+        try world.thief { db in try db.execute(sql: "UPDATE speech_audio SET sealed = x'01'") }
+        #expect(try await store.verify().problems.count == 1)
+    }
+}
