@@ -1,10 +1,13 @@
 // <patchbay-assistant>: a voice assistant for any page. `README.md` shows how to use it, `patchbay-assistant.d.ts` documents it.
 
 import { h } from './shared/elements.js'
+import { appearance } from './widget/model/definition.js'
+import { TranscriptItems, settingsOf } from './widget/model/exposed.js'
 import { LanguageObserver, languageAt } from './widget/model/language.js'
-import { agentStatus, isDenied } from './widget/model/machine.js'
+import { agentStatus, hasMicrophoneScreen, isInCall } from './widget/model/machine.js'
 import { Session } from './widget/model/session.js'
 import { languageOf } from './widget/model/texts.js'
+import { vibrationOf } from './widget/model/vibration.js'
 import { base } from './widget/styles/base.js'
 import { conversation } from './widget/styles/conversation.js'
 import { launcher } from './widget/styles/launcher.js'
@@ -19,8 +22,17 @@ import { VoiceLevel } from './widget/views/voice-level.js'
 // The gateway that served this module.
 const OWN_ORIGIN = new URL(import.meta.url).origin
 
-export class PatchbayAssistant extends HTMLElement {
-  static observedAttributes = ['assistant-id', 'should-initialize', 'icon-only', 'presentation', 'token', 'url']
+const silence = Object.freeze({ user: 0, agent: 0 })
+
+// Servers have no elements, but load the module with the page that they render.
+const Base = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class {})
+
+/**
+ * @typedef {import('./patchbay-assistant.js').PatchbayAssistant} DeclaredAssistant
+ * @implements {DeclaredAssistant}
+ */
+export class PatchbayAssistant extends Base {
+  static observedAttributes = ['assistant-id', 'should-initialize', 'icon-only', 'presentation', 'theme', 'token', 'url', 'visualizer']
 
   #session = new Session(() => this.#page(), (state, previous) => this.#update(state, previous))
   #level = new VoiceLevel(this.#session)
@@ -31,6 +43,10 @@ export class PatchbayAssistant extends HTMLElement {
   #open = null
   #isConfigured = false
   #tokenProvider = null
+  #settings = null
+  #items = new TranscriptItems()
+  #levels = silence
+  #stopLevels = null
 
   constructor() {
     super()
@@ -44,7 +60,7 @@ export class PatchbayAssistant extends HTMLElement {
 
   connectedCallback() {
     // Properties that were set before the element was defined.
-    for (const name of ['tokenProvider', 'token']) {
+    for (const name of ['tokenProvider', 'token', 'context']) {
       if (!Object.hasOwn(this, name)) continue
       const value = this[name]
       delete this[name]
@@ -52,6 +68,7 @@ export class PatchbayAssistant extends HTMLElement {
     }
     this.#isConfigured = true
     this.#language.observe(this)
+    this.#stopLevels ??= this.#level.follow((levels) => this.#noteLevels(levels))
     this.#configure()
     if (this.#open instanceof Talk) this.#open.reopen(this.#session.state, () => this.#launcher)
   }
@@ -64,6 +81,8 @@ export class PatchbayAssistant extends HTMLElement {
       this.#language.disconnect()
       this.#session.stop()
       this.#session.configure({ assistant: '', isWanted: false, isTalk: false })
+      this.#stopLevels?.()
+      this.#stopLevels = null
     })
   }
 
@@ -78,12 +97,31 @@ export class PatchbayAssistant extends HTMLElement {
     return this.#session.state.view
   }
 
-  /** `idle`, `thinking` or `waiting`. */
+  /** `idle`, `initializing`, `thinking`, `waiting` or `error`. */
   get agentStatus() {
     return agentStatus(this.#session.state)
   }
 
-  /** `async ({assistant, voice}) => token`, or `{url, token}`. Called for each conversation. */
+  get muted() {
+    return this.#session.state.call.microphone.isMuted
+  }
+
+  /** Of the conversation, or of the last one. */
+  get transcript() {
+    return this.#items.items
+  }
+
+  /** `{user, agent}`, 0 to 1. */
+  get levels() {
+    return this.#levels
+  }
+
+  /** The assistant's, with the element's own theme and colours; null before it is loaded. */
+  get settings() {
+    return this.#settings
+  }
+
+  /** `async ({assistant, voice, clientContext}) => token`, or `{url, token}`. Called for each conversation. */
   get tokenProvider() {
     return this.#tokenProvider
   }
@@ -101,49 +139,82 @@ export class PatchbayAssistant extends HTMLElement {
     else this.removeAttribute('token')
   }
 
+  get context() {
+    return this.getAttribute('context') ?? ''
+  }
+
+  set context(value) {
+    const text = typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value)
+    if (text) this.setAttribute('context', text)
+    else this.removeAttribute('context')
+  }
+
   /** Starts a conversation. Call it in the handler of a click, so that the browser plays sound. */
   start() {
     this.#session.start()
   }
 
   /** Ends the conversation. */
-  stop() {
+  end() {
     this.#session.stop()
+  }
+
+  /** The name of `end` in 0.1. */
+  stop() {
+    this.end()
+  }
+
+  /** Returns whether the user is muted now. Without a microphone, nothing changes. */
+  async toggleMute() {
+    if (this.#session.state.call.microphone.state === 'on') await this.#session.setMuted(!this.muted)
+    return this.muted
+  }
+
+  /** Returns whether the text was sent. Without a conversation, it starts one, which begins with it. */
+  async sendText(text) {
+    if (typeof text !== 'string' || text.trim() === '' || this.#session.state.call.phase === 'connecting') return false
+    return this.#session.sendText(text.trim())
   }
 
   // MARK: Inside
 
   #page() {
     const url = this.getAttribute('url')
-    return { url: url || OWN_ORIGIN, base: url ? httpOrigin(url) : OWN_ORIGIN, token: this.token, tokenProvider: this.#tokenProvider }
+    return { url: url || OWN_ORIGIN, base: url ? httpOrigin(url) : OWN_ORIGIN, token: this.token, tokenProvider: this.#tokenProvider, context: this.context }
   }
 
   #configure() {
     const isTalk = this.getAttribute('presentation') === 'talk'
     const isWanted = (this.getAttribute('should-initialize') ?? 'true') !== 'false'
     const before = this.#session.state
-    this.#session.configure({ assistant: this.getAttribute('assistant-id')?.trim() ?? '', isWanted, isTalk, language: languageAt(this) })
+    const isIconOnly = this.hasAttribute('icon-only')
+    this.#session.configure({ assistant: this.getAttribute('assistant-id')?.trim() ?? '', isWanted, isTalk, isIconOnly, language: languageAt(this) })
     if (this.#session.state !== before) return
     this.#update(before, before)
   }
 
   #update(state, previous) {
     const hadFocus = this.shadowRoot.activeElement !== null
-    const { definition } = state
+    const shown = appearance(state.definition, { theme: this.getAttribute('theme'), visualizer: this.getAttribute('visualizer') }, state.isTalk)
+    this.#root.hidden = state.view === 'idle'
     this.#root.lang = languageOf(state)
     this.#root.dataset.view = state.view
-    this.#root.dataset.theme = definition?.theme ?? 'auto'
-    this.#root.dataset.color = definition?.color ?? 'verdant'
+    this.#root.dataset.theme = shown.theme
+    this.#root.dataset.color = shown.color
+    this.#root.toggleAttribute('data-icon-only', state.isIconOnly)
     this.#prepare(state)
     const isDialog = this.#open instanceof Talk && Talk.isOpenWith(state)
-    this.#launcher.update(state, { isIconOnly: this.hasAttribute('icon-only'), isDialog })
+    this.#launcher.update(state, { isDialog })
     this.#level.update()
     // A dialog gives the focus back to where it was, which may have been in the panel that it replaces.
     if (hadFocus && isDialog && !this.shadowRoot.activeElement) this.#launcher.focus()
     this.#open?.update(state)
     this.#announcer.update(state, previous)
+    const pattern = state.isTalk && vibrationOf(state, previous)
+    // Browsers complain about a vibration before anybody has touched the page.
+    if (pattern && navigator.userActivation?.hasBeenActive) navigator.vibrate?.(pattern)
     if (hadFocus) this.#moveFocus(state, previous, isDialog)
-    this.#tell(state, previous)
+    this.#tell(state, previous, settingsOf(state.definition, shown))
   }
 
   /** The panel or the talk view, as soon as one of them is needed. */
@@ -164,25 +235,52 @@ export class PatchbayAssistant extends HTMLElement {
 
   /** Only if the focus was in the widget: what happens by itself does not take it from the page. */
   #moveFocus(state, previous, isDialog) {
-    const isSame = state.view === previous.view && isDenied(state) === isDenied(previous)
+    const isSame = state.view === previous.view && hasMicrophoneScreen(state) === hasMicrophoneScreen(previous)
     const { activeElement } = this.shadowRoot
     const isLost = activeElement === null || activeElement.closest('[hidden]') !== null || !activeElement.checkVisibility()
     if (isSame && !isLost) return
     const isInPanel = this.#open && !this.#open.element.hidden && ['connecting', 'expanded', 'transcript'].includes(state.view)
     // Going on with the same button keeps it.
-    if (!isLost && state.view !== 'transcript' && previous.view !== 'collapsed' && state.view !== 'error' && !isDenied(state)) return
+    if (!isLost && (state.view !== 'transcript' || previous.view === 'connecting') && previous.view !== 'collapsed' && state.view !== 'error' && !hasMicrophoneScreen(state)) return
     if (isInPanel || isDialog) this.#open.focus(state)
     else this.#launcher.focus()
   }
 
-  /** Events for the page: `patchbay-state` and `patchbay-status`. */
-  #tell(state, previous) {
-    const tell = (name, detail) => this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }))
-    if (state.view !== previous.view) tell('patchbay-state', { state: state.view, previous: previous.view, problem: state.problem && { kind: state.problem.kind, code: state.problem.code, message: state.problem.message } })
+  /** Events for the page, one for each property that changed. */
+  #tell(state, previous, settings) {
+    if (JSON.stringify(settings) !== JSON.stringify(this.#settings)) {
+      this.#settings = settings
+      this.#dispatch('settings', { settings })
+    }
+    if (state.view !== previous.view) this.#dispatch('state', { state: state.view, previous: previous.view, problem: state.problem && { kind: state.problem.kind, code: state.problem.code, message: state.problem.message } })
     const [now, before] = [agentStatus(state), agentStatus(previous)]
-    if (now !== before) tell('patchbay-status', { status: now, previous: before })
+    if (now !== before) this.#dispatch('status', { status: now, previous: before })
+    const [isMuted, wasMuted] = [state.call.microphone.isMuted, previous.call.microphone.isMuted]
+    if (isMuted !== wasMuted) this.#dispatch('muted', { muted: isMuted })
+    this.#tellTranscript(state, previous)
+  }
+
+  /** The transcript of a call stays until the next one begins. */
+  #tellTranscript(state, previous) {
+    const isNew = isInCall(state) && state.attempt !== previous.attempt && this.#items.clear()
+    if (!isNew && state.call.transcript === previous.call.transcript) return
+    const changed = this.#items.update(state.call.transcript.lines)
+    if (isNew || changed.length) this.#dispatch('transcript', { transcript: this.transcript, changed })
+  }
+
+  #noteLevels({ agent, user }) {
+    const levels = { user: round(user), agent: round(agent) }
+    if (levels.user === this.#levels.user && levels.agent === this.#levels.agent) return
+    this.#levels = Object.freeze(levels)
+    this.#dispatch('levels', levels)
+  }
+
+  #dispatch(name, detail) {
+    this.dispatchEvent(new CustomEvent(`patchbay-${name}`, { detail, bubbles: true, composed: true }))
   }
 }
+
+const round = (level) => Math.round(level * 1000) / 1000
 
 /** `https://host` of a gateway's address. What is no address cannot be reached, which the error says. */
 function httpOrigin(url) {
@@ -193,4 +291,5 @@ function httpOrigin(url) {
   }
 }
 
-customElements.define('patchbay-assistant', PatchbayAssistant)
+// A page may have the script of the gateway and a bundle that contains it.
+if (globalThis.customElements && !customElements.get('patchbay-assistant')) customElements.define('patchbay-assistant', PatchbayAssistant)

@@ -32,21 +32,25 @@ export interface RoomOptions {
 
 export type RoomState = 'disconnected' | 'connecting' | 'connected' | 'reconnecting'
 export type AgentState = 'initializing' | 'idle' | 'listening' | 'thinking' | 'speaking' | 'error'
+/** Why the browser does not play: see the event `audioBlocked`. */
+export type AudioBlockage = 'gesture' | 'no_output'
+/** Why an assistant that was asked for has not joined yet. */
+export type WaitReason = 'busy' | 'no_worker'
 export type Quality = 'excellent' | 'good' | 'poor' | 'lost'
 
 /** Why a connection could not be established. */
 export class ConnectError extends Error {
   /**
-   * A code of PROTOCOL.md section 2 (`token_expired`, `room_full`, …), or `connection_failed` if the gateway cannot be reached or
+   * A code of docs/protocol/errors.md (`token_expired`, `room_full`, …), or `connection_failed` if the gateway cannot be reached or
    * gives no reason, `closed` if it closed the connection before `hello`, `cancelled` after `disconnect()`,
-   * `unsupported_url` if the URL is not one.
+   * `unsupported_url` if the URL is not one, `insecure_url` if it is no `wss://` URL and the page was loaded over HTTPS.
    */
   code: string
   /** The HTTP status of the refusal, or 0. */
   status: number
 }
 
-/** Why a request was refused: `code` as in PROTOCOL.md section 5, or `connection_lost`. */
+/** Why a request was refused: `code` as in docs/protocol/errors.md, "Requests", or `connection_lost`. */
 export class RequestError extends Error {
   code: string | number
   retryable: boolean
@@ -66,6 +70,7 @@ export interface Track {
   source: 'microphone' | 'assistant'
   mode: 'live' | 'ahead'
   muted: boolean
+  channels: 1 | 2
   epoch: number
 }
 
@@ -102,6 +107,28 @@ export interface MicrophoneOptions {
   bitrate?: number
 }
 
+export interface PublishOptions {
+  /** Shown to others. Default: the track's `label`. */
+  name?: string
+  /** Bits per second. Default: 32000. */
+  bitrate?: number
+  /**
+   * Whether silence, and what sounds like constant noise, is not sent. Set it to false for music and tones, which the detection of voices does
+   * not know. Default: true.
+   */
+  dtx?: boolean
+}
+
+/** A track of the page's that is published. */
+export interface LocalTrack {
+  readonly name: string
+  /** Empty while there is no connection. */
+  readonly sid: string
+  /** Whether `setMuted(true)` applies, or whether others have muted it. */
+  readonly muted: boolean
+  setMuted(muted: boolean): Promise<void>
+}
+
 export interface LocalParticipant extends Participant {
   readonly microphoneEnabled: boolean
   /** Whether `setMuted(true)` applies, also while the microphone is off, or whether others have muted the track. */
@@ -113,6 +140,13 @@ export interface LocalParticipant extends Participant {
    * connection, the wish applies from the next one.
    */
   setMuted(muted: boolean): Promise<void>
+  /**
+   * Publishes audio of the page's own, such as a file, an instrument or another microphone: one channel, at 48 kHz. Without a connection, from the
+   * next one. `disconnect()` ends it; the `MediaStreamTrack` itself is never stopped. Rejects with `MicrophoneError`.
+   */
+  publishTrack(track: MediaStreamTrack, options?: PublishOptions): Promise<LocalTrack>
+  /** Does nothing if the track is not published. */
+  unpublishTrack(track: MediaStreamTrack): Promise<void>
   /** Puts this participant on hold: it neither sends nor receives audio. */
   setHeld(held: boolean): Promise<void>
   /** Changes name, metadata or attributes, if the token permits it. */
@@ -183,7 +217,7 @@ export interface Stats {
   /** Times that playout ran out of audio within a talkspurt. */
   underruns: number
   framesSent: number
-  /** Microphone frames dropped because the connection was too slow. */
+  /** Frames of the microphone and of published tracks that were dropped because the connection was too slow. */
   microphoneDropped: number
   /** Connections lost since `connect`. */
   reconnects: number
@@ -211,6 +245,11 @@ export interface RoomEvents {
   /** A mark that this client set with `room.request('playout.mark', …)` was resolved. */
   marked: (mark: { track: string; name: string; status: 'played' | 'cleared' | 'dropped' | 'timeout'; playedTs: number | null }) => void
   agentState: (participant: Participant, state: AgentState) => void
+  /**
+   * An assistant that was asked for does not come yet, because all its workers are busy or none is connected. The last event about it is the one
+   * that counts, until it joins; `ended`: nobody comes any more. Treat other reasons as `busy`.
+   */
+  agentWaiting: (wait: { participant: string; reason: WaitReason | 'ended' }) => void
   /** `payload` is the text, or bytes; `object` is the payload's JSON, if it is JSON. */
   data: (message: { participant: string; topic: string; payload: string | Uint8Array; object?: unknown }) => void
   text: (message: { participant: string; id: string; topic: string; text: string }) => void
@@ -224,12 +263,17 @@ export interface RoomEvents {
   /** A track of the participant, or the participant in its call (`track` is null), was muted or unmuted. */
   muted: (participant: Participant, muted: boolean, track: Track | null) => void
   recording: (recording: { active: boolean; reason?: string }) => void
-  /** The browser does not play before a user gesture: call `startAudio()` in a click handler. */
-  audioBlocked: () => void
+  /**
+   * The browser does not play, and does not pass on the microphone either. `gesture`: it waits for one, so call `startAudio()` in a click
+   * handler. `no_output`: it did not start after a gesture, usually because there is no speaker and no headphones; `startAudio()` tries again.
+   */
+  audioBlocked: (reason: AudioBlockage) => void
   /** Audio plays (again). */
   audioStarted: () => void
   /** The microphone was unplugged or taken away by the browser. The track is unpublished. */
   microphoneEnded: (reason: string) => void
+  /** A published track of the page's has ended, or the gateway has ended it. It is no longer published. */
+  localTrackEnded: (track: MediaStreamTrack, reason: string) => void
   /** The gateway will close this connection at `deadline`. */
   draining: (deadline: Date) => void
   /** The connection ended for good. `code` is the WebSocket close code, or 0; `message` is a sentence for people. */
@@ -250,9 +294,13 @@ export class Room {
   readonly localParticipant: LocalParticipant
   /** By identity. */
   readonly remoteParticipants: Map<string, Participant>
+  /** The assistants that were asked for and wait for a worker, by identity. */
+  readonly waitingAgents: Map<string, WaitReason>
   readonly transcript: Segment[]
   /** True while the browser blocks audio. */
   readonly audioBlocked: boolean
+  /** Why it does; null while audio plays. */
+  readonly audioBlockage: AudioBlockage | null
 
   /** A listener that throws is reported on the console and does not affect others. Returns the room. */
   on<E extends keyof RoomEvents>(name: E, listener: RoomEvents[E]): this
@@ -269,13 +317,16 @@ export class Room {
   /** Call it in a click handler after `audioBlocked`, or before `connect`. Resolves when audio plays. */
   startAudio(): Promise<void>
   setOutputDevice(deviceId: string): Promise<void>
-  /** 0 to 1, of everything or of one participant. */
+  /**
+   * 0 to 1, of everything or of one participant. May be called at any time: it also applies to a participant that joins later or again, and to
+   * later calls of this room object.
+   */
   setVolume(volume: number, identity?: string): void
-  /** The level of the newest frame of a participant, -127 to 0, for meters. Also of the local participant. */
+  /** The level of the newest frame of a participant, -127 to 0, for meters. Also of the local participant: the loudest of its tracks. */
   level(identity: string): number
   /**
    * Calls back with 20 ms (960 samples, mono, 48 kHz) at a time: of what a participant says as it is played, of the microphone
-   * for the local identity, or of everything that is played for null. For waveforms and recordings. Returns a function that stops it.
+   * and published tracks for the local identity, or of everything that is played for null. For waveforms and recordings. Returns a function that stops it.
    */
   tap(identity: string | null, listener: (samples: Float32Array) => void): () => void
 
@@ -294,7 +345,7 @@ export class Room {
   clearPlayout(options?: { identity?: string; reason?: string }): Promise<void>
   /** With `autoSubscribe: false`. */
   setSubscribed(trackSid: string, subscribed: boolean): Promise<void>
-  /** Any request of PROTOCOL.md section 5; resolves with the reply's data, rejects with `RequestError`. */
+  /** Any request of docs/protocol/requests.md; resolves with the reply's data, rejects with `RequestError`. */
   request(type: string, data?: object): Promise<any>
   stats(): Stats
 }

@@ -3,4 +3,4 @@
 export { ConnectError, MicrophoneError, RequestError, RpcError } from './patchbay/events.js'
 export { Room } from './patchbay/room.js'
 export { checkSupport, listDevices } from './patchbay/support.js'
-export { splitText } from './patchbay/transcript.js'
+export { splitText } from './patchbay/segment-list.js'

@@ -2,24 +2,26 @@
 
     python Tests/Browser/browser.py --patchbay .build/release/patchbay [--only TEXT] [--jobs N | --measure [--minutes N]]
 
-With PATCHBAY_SCREENS=FOLDER, checks of pages save screenshots of their states there. Prints a line for each check. Exit codes: 0 success, 1 failure, 2 usage error.
+With PATCHBAY_SCREENS=FOLDER, which is made if necessary, checks of pages save screenshots of their states there, as `make screens` does.
+Prints a line for each check. Exit codes: 0 success, 1 failure, 2 usage error.
 """
 
 import argparse
 import asyncio
+import importlib
+import os
 import signal
 import sys
 import time
 import traceback
 from pathlib import Path
 
-from checks import (  # noqa: F401
-    accessibility, account, assistant, audio, codes, dashboard, examples, faults, figures, interruption, keyboard_pages, long_call,
-    moments, pictures, playground, playground_faults, playout_delay, room, sessions, sessions_faults, widget, widget_calls, widget_faults,
-    widget_keys, widget_language, widget_pages, widget_states, widget_talk,
-)
 from harness import checks, options
 from world import REPOSITORY, World
+
+# Each module registers its checks.
+for module in sorted(path.relative_to(Path(__file__).parent) for path in Path(__file__).with_name("checks").rglob("*.py")):
+    importlib.import_module(".".join(module.with_suffix("").parts))
 
 
 async def run(check, command: Path, verbose: bool) -> bool:
@@ -55,6 +57,8 @@ async def main() -> int:
     if arguments.minutes < 4:
         parser.error("--minutes: pass 4 or more")
     options.minutes = arguments.minutes
+    if screens := os.environ.get("PATCHBAY_SCREENS"):
+        Path(screens).mkdir(parents=True, exist_ok=True)
     chosen = [check for check in checks if check.is_measurement == arguments.measure and (arguments.only or "") in check.title]
     if not chosen:
         parser.error("no such check")

@@ -153,7 +153,7 @@ class Page:
             raise PageError(details.get("exception", {}).get("description", details["text"]))
         return reply["result"].get("value")
 
-    async def until(self, condition: str, timeout: float = 20):
+    async def until(self, condition: str, timeout: float = 40):
         """Waits until an expression in the page is true, and returns its value."""
         deadline = asyncio.get_running_loop().time() + timeout
         while True:

@@ -24,8 +24,8 @@ class Check:
     is_measurement: bool
     # Not beside other checks: it judges audio that is played in real time.
     is_alone: bool = False
-    # In seconds.
-    time_limit: float = 240
+    # In seconds: ten times what the longest check takes on an idle machine.
+    time_limit: float = 480
     # A call of `options.minutes`, in addition to the limit.
     is_timed: bool = False
 
@@ -144,5 +144,5 @@ async def click(page: Page, selector: str, text: str = ""):
     expect(found, f"there is no {selector} {text}")
 
 
-async def shows(page: Page, text: str, selector: str = "main", timeout: float = 20):
+async def shows(page: Page, text: str, selector: str = "main", timeout: float = 40):
     await page.until(f"[...document.querySelectorAll({json.dumps(selector)})].some((one) => one.checkVisibility() && one.innerText.includes({json.dumps(text)}))", timeout)

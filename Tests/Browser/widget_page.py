@@ -5,7 +5,7 @@ import json
 import time
 from pathlib import Path
 
-from checks.room import join_agent
+from checks.library.room import join_agent
 from devtools import Browser, Page
 from harness import DEMO, World, mint
 from patchbay_client import Client, Frame

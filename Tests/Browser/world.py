@@ -10,6 +10,7 @@ import os
 import shutil
 import signal
 import ssl
+import sys
 import tempfile
 import threading
 import urllib.error
@@ -50,14 +51,16 @@ class World:
         self.files.shutdown()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    async def start_gateway(self, port: int = 0, *arguments: str):
-        self.server = await self.start("serve", "--dev", "--port", str(port), "--shards", "1", *arguments, wait_for="listening on ")
+    async def start_gateway(self, port: int = 0, *arguments: str, has_data: bool = True):
+        """With a data folder, as users have it, unless a check is about a gateway without."""
+        data = ("--data", str(self.path("data"))) if has_data else ()
+        self.server = await self.start("serve", "--dev", "--port", str(port), "--shards", "1", *data, *arguments, wait_for="listening on ")
         self.gateway = self.server.ready_line.split("listening on ")[1].strip()
 
-    async def restart_gateway(self, *arguments: str):
+    async def restart_gateway(self, *arguments: str, has_data: bool = True):
         """On another port, which the server's pages do not notice."""
         await self.end(self.server)
-        await self.start_gateway(0, *arguments)
+        await self.start_gateway(0, *arguments, has_data=has_data)
         self.files.gateway = self.gateway
 
     def _is_served(self) -> bool:
@@ -138,13 +141,20 @@ class _FileServer:
         # The paths below /v1/ that were asked for with GET.
         self.asked: list[str] = []
         handler = functools.partial(_Handler, self, policy, folder)
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.server = _Server(("127.0.0.1", 0), handler)
         self.origin = f"http://localhost:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def shutdown(self):
         self.server.shutdown()
         self.server.server_close()
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    def handle_error(self, request, client_address):
+        # A page that is closed drops its connections.
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(http.server.SimpleHTTPRequestHandler):

@@ -1,11 +1,15 @@
-// Messages between an assistant and its user (PROTOCOL.md section 18): data messages with a topic of their own.
+// Messages between an assistant and its user (docs/protocol/assistants.md): data messages with a topic of their own.
 
 export const ASSISTANT_TOPIC = 'patchbay.assistant'
 
 const isText = (value, limit) => typeof value === 'string' && value.length <= limit
 const isId = (value) => isText(value, 128) && value !== ''
 
-/** Reads a data message; returns the event for listeners, or null if it is anything else. */
+/**
+ * Reads a data message; returns the event for listeners, or null if it is anything else.
+ *
+ * @param {{ topic: string, participant: string, object?: any }} message
+ */
 export function readAssistantMessage({ topic, participant, object }) {
   if (topic !== ASSISTANT_TOPIC || typeof object?.data !== 'object' || object.data === null) return null
   // The type is a foreign participant's: `constructor` is no reader.

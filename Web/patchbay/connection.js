@@ -1,4 +1,4 @@
-// The connection to the gateway: one WebSocket at a time, requests and replies, liveness, and resuming (PROTOCOL.md sections 2, 5, 7, 10).
+// The connection to the gateway: one WebSocket at a time, requests and replies, liveness, and resuming (docs/protocol).
 
 import { dial, gatewayAddress } from './dial.js'
 import { RequestError, describeClosing } from './events.js'
@@ -96,13 +96,18 @@ export class Connection {
     })
   }
 
+  /** The socket unless it is closing or closed: browsers log an error on the console for each message sent on such a socket. */
+  get #writable() {
+    return this.#socket && this.#socket.readyState > 1 ? null : this.#socket
+  }
+
   /** Sends a message that is not answered. */
   notify(type, data) {
-    this.#socket?.send(JSON.stringify({ type, data }))
+    this.#writable?.send(JSON.stringify({ type, data }))
   }
 
   sendMedia(bytes) {
-    this.#socket?.send(bytes)
+    this.#writable?.send(bytes)
   }
 
   async #dial() {

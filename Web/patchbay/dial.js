@@ -1,8 +1,10 @@
-// Opens a WebSocket to the gateway (PROTOCOL.md section 2), and finds out why it was refused.
+// Opens a WebSocket to the gateway (docs/protocol/connecting.md), and finds out why it was refused.
 
 import { ConnectError, describeClosing } from './events.js'
 
 const SUBPROTOCOL = 'patchbay.v1'
+// What a subprotocol may consist of (RFC 9110, section 5.6.2).
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const CONNECT_TIMEOUT_MS = 15000
 const VALIDATE_TIMEOUT_MS = 5000
 
@@ -24,12 +26,13 @@ export function gatewayAddress(url) {
  */
 export function dial(address, token, { query, received, signal }) {
   return new Promise((resolve, reject) => {
+    if (typeof token !== 'string' || !TOKEN.test(token)) return reject(new ConnectError('malformed_token', 'The token is not an access token.', 401))
     let socket
     try {
       const text = new URLSearchParams(query).toString()
       socket = new WebSocket(`${address}/v1/rtc${text && `?${text}`}`, [SUBPROTOCOL, `patchbay.bearer.${token}`])
-    } catch {
-      return reject(new ConnectError('malformed_token', 'The token is not an access token.', 401))
+    } catch (error) {
+      return reject(explain(error, address))
     }
     socket.binaryType = 'arraybuffer'
     let wasOpened = false
@@ -65,11 +68,22 @@ export function dial(address, token, { query, received, signal }) {
   })
 }
 
+/** Why the browser does not even try to connect. */
+function explain({ name, message }, address) {
+  if (name === 'SyntaxError') return new ConnectError('unsupported_url', `This is not the URL of a gateway: ${address}`)
+  if (name === 'SecurityError' && address.startsWith('ws:')) {
+    return new ConnectError('insecure_url', `A page that was loaded over HTTPS reaches gateways only at wss://, not at ${address}`)
+  }
+  return new ConnectError('connection_failed', `The browser does not permit the connection: ${message}`)
+}
+
 /** Asks the gateway why an upgrade with this token fails: pages cannot read the response to a failed upgrade. */
 async function askWhy(address, token) {
   try {
     const response = await fetch(`${address.replace(/^ws/, 'http')}/v1/rtc/validate`, {
-      headers: { Authorization: `Bearer ${token}` }, cache: 'no-store', signal: AbortSignal.timeout(VALIDATE_TIMEOUT_MS),
+      headers: { Authorization: `Bearer ${token}` }, cache: 'no-store',
+      // @ts-ignore: TypeScript 4.8 does not know it.
+      signal: AbortSignal.timeout(VALIDATE_TIMEOUT_MS),
     })
     if (response.ok) return unreachable()
     const { code, message } = await response.json()

@@ -1,9 +1,18 @@
 // Listeners, and the errors that the library throws.
 
-/** Calls listeners by event name. A listener that throws does not affect the others. */
+/**
+ * Calls listeners by event name. A listener that throws does not affect the others.
+ *
+ * @template Events Listeners by name
+ */
 export class Emitter {
   #listeners = new Map()
 
+  /**
+   * @template {keyof Events & string} Name
+   * @param {Name} name
+   * @param {Events[Name]} listener
+   */
   on(name, listener) {
     if (typeof listener !== 'function') throw new TypeError(`the listener of '${name}' is not a function`)
     if (!this.#listeners.has(name)) this.#listeners.set(name, new Set())
@@ -11,11 +20,21 @@ export class Emitter {
     return this
   }
 
+  /**
+   * @template {keyof Events & string} Name
+   * @param {Name} name
+   * @param {Events[Name]} listener
+   */
   off(name, listener) {
     this.#listeners.get(name)?.delete(listener)
     return this
   }
 
+  /**
+   * @template {keyof Events & string} Name
+   * @param {Name} name
+   * @param {Events[Name] extends (...values: infer Values) => void ? Values : never} values
+   */
   emit(name, ...values) {
     for (const listener of [...(this.#listeners.get(name) ?? [])]) {
       try {
@@ -26,6 +45,7 @@ export class Emitter {
     }
   }
 
+  /** @param {keyof Events & string} name */
   hasListeners(name) {
     return (this.#listeners.get(name)?.size ?? 0) > 0
   }
@@ -73,7 +93,7 @@ export class MicrophoneError extends Error {
   }
 }
 
-/** Why a connection ended: sentences for people by WebSocket close code (PROTOCOL.md section 7). */
+/** Why a connection ended: sentences for people by WebSocket close code (docs/protocol/close-codes.md). */
 const closings = {
   1000: 'The call has ended.',
   1002: 'The gateway refused a message of this page.',

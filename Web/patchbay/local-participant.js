@@ -1,43 +1,40 @@
-// The page's own participant: publishes the microphone, mutes, hold.
+// The page's own participant: publishes the microphone and tracks of the page, mutes, hold.
 
+import { AudioCapture } from './audio-capture.js'
 import { MicrophoneError } from './events.js'
-import { DEFAULT_BITRATE, Microphone } from './microphone.js'
-import { newParticipant } from './room-state.js'
-import { HEADER_BYTES, encodeFrame, flag } from './wire.js'
+import { LocalTrack } from './local-track.js'
+import { Participant } from './room-state.js'
 
-// Audio that may wait in the socket's buffer; more would only arrive too late.
-const MAX_BUFFERED_MS = 200
-// Of a frame's message: WebSocket header with mask.
-const MESSAGE_OVERHEAD_BYTES = 8
-
-export class LocalParticipant {
-  framesSent = 0
-  framesDropped = 0
+/**
+ * @typedef {import('../patchbay.js').LocalParticipant} DeclaredLocalParticipant
+ * @implements {DeclaredLocalParticipant}
+ */
+export class LocalParticipant extends Participant {
   #connection
   #output
-  #microphoneEnded
-  #microphone = null
+  #owner
+  #microphone
+  /** @type {import('../patchbay.js').MicrophoneOptions} */
   #options = {}
   #isEnabled = false
-  // What the user wants; `#publication.muted` is what the gateway does. They differ while a request is under way, and if others mute.
-  #isMuted = false
-  #mutesPending = 0
-  #publication = null
-  // Requests that a lost connection swallowed: a change of mute, and the sid of a track to unpublish.
-  #isMuteDue = false
-  #unpublishDue = null
-  #sequence = 0
-  #timestamp = 0
-  #isStartDue = false
-  // Changes of the microphone happen one after the other.
+  // By the page's `MediaStreamTrack`.
+  #published = new Map()
+  // Frames of tracks that are no longer published.
+  #ended = { framesSent: 0, framesDropped: 0 }
+  // Tracks that the gateway still has to unpublish, because a lost connection swallowed the request.
+  #unpublishDue = new Set()
+  // Changes happen one after the other.
+  /** @type {Promise<unknown>} */
   #changes = Promise.resolve()
   #ending = new AbortController()
 
-  constructor(connection, output, microphoneEnded) {
-    Object.assign(this, newParticipant(), { sid: '', identity: '', name: '', kind: 'standard', metadata: '', attributes: {} })
+  /** `owner` is told of `microphoneEnded(reason)` and `localTrackEnded(track, reason)`. */
+  constructor(connection, output, owner) {
+    super()
     this.#connection = connection
     this.#output = output
-    this.#microphoneEnded = microphoneEnded
+    this.#owner = owner
+    this.#microphone = new LocalTrack(this, connection, { name: 'microphone' })
   }
 
   get microphoneEnabled() {
@@ -45,38 +42,46 @@ export class LocalParticipant {
   }
 
   get muted() {
-    return this.#isMuted || (this.#mutesPending === 0 && this.#publication?.muted === true)
+    return this.#microphone.muted
   }
 
   get level() {
-    return this.#microphone && !this.muted ? this.#microphone.level : -127
+    return Math.max(...this.#locals.map(({ level }) => level))
   }
 
+  get framesSent() {
+    return this.#ended.framesSent + this.#locals.reduce((sum, { framesSent }) => sum + framesSent, 0)
+  }
+
+  get framesDropped() {
+    return this.#ended.framesDropped + this.#locals.reduce((sum, { framesDropped }) => sum + framesDropped, 0)
+  }
+
+  get #locals() {
+    return [this.#microphone, ...this.#published.values()]
+  }
+
+  /** @param {import('../patchbay.js').MicrophoneOptions} options */
   setMicrophoneEnabled(enabled, options = this.#options) {
     const { signal } = this.#ending
     return this.#enqueue(() => (enabled ? this.#enable(options, signal) : this.#disable()))
   }
 
-  async setMuted(muted) {
-    const wasMuted = this.#isMuted
-    this.#isMuted = muted
-    const publication = this.#publication
-    if (!publication) return
-    this.#mutesPending++
-    try {
-      await this.#connection.request('track.mute', { track: publication.sid, muted })
-      // The event follows; those of earlier requests have arrived.
-      if (this.#mutesPending === 1) publication.muted = muted
-    } catch (error) {
-      // The next `hello` repeats it.
-      if (error.code === 'connection_lost') this.#isMuteDue = true
-      else {
-        if (this.#isMuted === muted) this.#isMuted = wasMuted
-        throw error
-      }
-    } finally {
-      this.#mutesPending--
-    }
+  setMuted(muted) {
+    return this.#microphone.setMuted(muted)
+  }
+
+  /**
+   * @param {MediaStreamTrack} track
+   * @param {import('../patchbay.js').PublishOptions} options
+   */
+  publishTrack(track, options = {}) {
+    const { signal } = this.#ending
+    return this.#enqueue(() => this.#publishTrack(track, options, signal))
+  }
+
+  unpublishTrack(track) {
+    return this.#enqueue(() => this.#unpublishTrack(track))
   }
 
   async setHeld(held) {
@@ -87,140 +92,182 @@ export class LocalParticipant {
     await this.#connection.request('participant.update', changes)
   }
 
+  /**
+   * @template Result
+   * @param {() => Result | Promise<Result>} change
+   * @returns {Promise<Result>}
+   */
   #enqueue(change) {
     const result = this.#changes.then(change)
     this.#changes = result.catch(() => {})
     return result
   }
 
+  /** A capture for `local`; `lost` gets the reason if it ends by itself. */
+  #capture(local, lost) {
+    const capture = new AudioCapture(this.#output, {
+      identity: this.identity,
+      frame: (frame) => capture === local.capture && local.send(frame),
+      ended: (reason) => capture === local.capture && lost(reason),
+    })
+    return capture
+  }
+
   async #enable(options, signal) {
     if (signal.aborted) throw new MicrophoneError('cancelled', 'The call has ended.')
-    const microphone = new Microphone(this.#output, {
-      identity: this.identity,
-      frame: (frame) => microphone === this.#microphone && this.#send(frame),
-      ended: (reason) => microphone === this.#microphone && this.#lostMicrophone(reason),
-    })
-    await microphone.open(options, signal)
-    this.#microphone?.close()
-    this.#microphone = microphone
+    const capture = this.#capture(this.#microphone, (reason) => this.#lostMicrophone(reason))
+    await capture.openMicrophone(options, signal)
+    this.#microphone.start(capture, options.bitrate)
     this.#options = options
     this.#isEnabled = true
-    // Timestamps continue across devices.
-    this.#firstTimestamp = null
-    if (this.#connection.isOpen && !this.#publication) await this.#publish()
+    if (this.#connection.isOpen && !this.#microphone.isPublished) await this.#publishMicrophone()
   }
 
   async #disable() {
     this.#isEnabled = false
-    this.#microphone?.close()
-    this.#microphone = null
-    const publication = this.#publication
-    this.#publication = null
-    if (!publication) return
-    this.tracks.delete(publication.sid)
-    try {
-      await this.#connection.request('track.unpublish', { track: publication.sid })
-    } catch (error) {
-      if (error.code !== 'connection_lost') throw error
-      this.#unpublishDue = publication.sid
-    }
+    this.#microphone.stop()
+    await this.#unpublish(this.#microphone)
   }
 
-  async #publish() {
+  async #publishMicrophone() {
     try {
-      const { track } = await this.#connection.request('track.publish', {
-        name: 'microphone', source: 'microphone', mode: 'live', frame_ms: 20, dtx: true,
-      })
-      this.#adopt(track)
-      if (this.#isMuted) await this.#connection.request('track.mute', { track: track.sid, muted: true })
+      await this.#microphone.publish()
     } catch (error) {
-      // The next `hello` repeats it.
-      this.#isMuteDue = this.#isMuted
-      if (error.code === 'connection_lost') return
       this.#isEnabled = false
-      this.#microphone?.close()
-      this.#microphone = null
-      if (error.code === 'not_allowed') throw new MicrophoneError('failed', 'The token does not allow speaking in this room.')
-      throw error
+      this.#microphone.stop()
+      throw explained(error)
     }
   }
 
-  #adopt(track) {
-    this.#publication = track
-    this.tracks.set(track.sid, track)
+  /**
+   * @param {MediaStreamTrack} track
+   * @param {import('../patchbay.js').PublishOptions} options
+   * @param {AbortSignal} signal
+   */
+  async #publishTrack(track, { name = track.label, bitrate, dtx = true }, signal) {
+    if (signal.aborted) throw new MicrophoneError('cancelled', 'The call has ended.')
+    if (track.kind !== 'audio') throw new TypeError('only tracks of audio can be published')
+    if (track.readyState === 'ended') throw new MicrophoneError('failed', 'The track has ended.')
+    if (this.#published.has(track)) throw new Error('The track is already published.')
+    const local = new LocalTrack(this, this.#connection, { name, dtx })
+    const capture = this.#capture(local, (reason) => this.#lostTrack(track, local, reason))
+    await capture.openTrack(track, { bitrate, dtx }, signal)
+    local.start(capture, bitrate)
+    this.#published.set(track, local)
+    if (!this.#connection.isOpen) return local
+    try {
+      await local.publish()
+    } catch (error) {
+      this.#forget(track, local)
+      throw explained(error)
+    }
+    return local
+  }
+
+  async #unpublishTrack(track) {
+    const local = this.#published.get(track)
+    if (!local) return
+    local.stop()
+    this.#published.delete(track)
+    this.#count(local)
+    await this.#unpublish(local)
+  }
+
+  async #unpublish(local) {
+    const due = await local.unpublish()
+    if (due) this.#unpublishDue.add(due)
+  }
+
+  #forget(track, local) {
+    local.close()
+    this.#published.delete(track)
+    this.#count(local)
+  }
+
+  #count({ framesSent, framesDropped }) {
+    this.#ended.framesSent += framesSent
+    this.#ended.framesDropped += framesDropped
   }
 
   /** After each `hello`: publishes what the gateway does not know. */
   reconnected(tracks = []) {
-    const sid = this.#publication?.sid
-    const isMuteDue = this.#isMuteDue
-    const unpublishDue = this.#unpublishDue
-    this.#publication = this.#unpublishDue = null
-    this.#isMuteDue = false
+    const due = this.#unpublishDue
+    this.#unpublishDue = new Set()
     this.tracks.clear()
-    if (tracks.some((track) => track.sid === unpublishDue)) this.#connection.request('track.unpublish', { track: unpublishDue }).catch(() => {})
-    if (!this.#isEnabled) return
-    const kept = tracks.find((track) => track.sid === sid) ?? tracks.find((track) => track.source === 'microphone' && track.sid !== unpublishDue)
-    this.#isStartDue = true
-    if (kept) {
-      this.#adopt(kept)
-      // What others have muted stays so.
-      if ((isMuteDue || kept.sid !== sid) && kept.muted !== this.#isMuted) this.setMuted(this.#isMuted).catch(() => {})
-    } else this.#enqueue(() => this.#isEnabled && !this.#publication && this.#publish()).catch((error) => this.#microphoneEnded(error.message))
+    for (const { sid } of tracks) if (due.has(sid)) this.#connection.request('track.unpublish', { track: sid }).catch(() => {})
+    const unclaimed = new Map(tracks.filter(({ sid }) => !due.has(sid)).map((track) => [track.sid, track]))
+    const found = new Map()
+    const claim = (local, track) => {
+      if (!track) return
+      unclaimed.delete(track.sid)
+      found.set(local, track)
+    }
+    const active = this.#locals.filter(({ capture }) => capture !== null)
+    // First those whose sid is known, so that none takes another's. The reply to a request may have been lost: then the name tells.
+    for (const local of active) claim(local, unclaimed.get(local.sid))
+    for (const local of active) if (!found.has(local)) claim(local, [...unclaimed.values()].find(({ name, source }) => name === local.name && source === 'microphone'))
+    for (const local of this.#locals) {
+      local.resume(found.get(local) ?? null)
+      if (local.capture && !local.isPublished) this.#republish(local)
+    }
+  }
+
+  #republish(local) {
+    if (local === this.#microphone) {
+      this.#enqueue(() => this.#isEnabled && !local.isPublished && this.#publishMicrophone()).catch((error) => this.#owner.microphoneEnded(error.message))
+      return
+    }
+    const [track] = [...this.#published].find(([, one]) => one === local)
+    this.#enqueue(() => this.#published.get(track) === local && !local.isPublished && local.publish()).catch((error) => {
+      this.#forget(track, local)
+      this.#owner.localTrackEnded(track, explained(error).message)
+    })
   }
 
   /** After the event that a track was unpublished: an own one, by others. */
-  noteUnpublished(track) {
-    if (track.sid !== this.#publication?.sid) return
-    this.#publication = null
-    this.#lostMicrophone('The gateway ended the track.')
+  noteUnpublished({ sid }) {
+    const reason = 'The gateway ended the track.'
+    if (this.#microphone.isPublished && this.#microphone.sid === sid) {
+      this.#microphone.noteUnpublished()
+      this.#lostMicrophone(reason)
+    }
+    for (const [track, local] of this.#published) {
+      if (!local.isPublished || local.sid !== sid) continue
+      local.noteUnpublished()
+      this.#lostTrack(track, local, reason)
+    }
   }
 
-  /** Stops everything; nothing is sent. */
+  /** Stops everything; nothing is sent. Tracks of the page go on. */
   close() {
     this.#ending.abort()
     this.#ending = new AbortController()
-    this.#isEnabled = this.#isMuteDue = false
-    this.#publication = this.#unpublishDue = null
-    this.#microphone?.close()
-    this.#microphone = null
+    this.#isEnabled = false
+    this.#microphone.close()
+    for (const [track, local] of this.#published) this.#forget(track, local)
+    this.#unpublishDue.clear()
     this.tracks.clear()
   }
 
   #lostMicrophone(reason) {
-    const lost = this.#microphone
+    const lost = this.#microphone.capture
     this.#enqueue(async () => {
       // Another one may have been chosen meanwhile.
-      if (this.#microphone !== lost || !lost) return
-      this.#microphoneEnded(reason)
+      if (this.#microphone.capture !== lost || !lost) return
+      this.#owner.microphoneEnded(reason)
       await this.#disable()
     }).catch(() => {})
   }
 
-  #firstTimestamp = null
-
-  #send({ timestamp, level, voice, flags, packet }) {
-    if (this.#firstTimestamp === null) this.#firstTimestamp = timestamp - this.#timestamp - 960
-    this.#timestamp = timestamp - this.#firstTimestamp
-    if (!this.#publication || this.muted || this.held || !this.#connection.isOpen) {
-      this.#isStartDue = true
-      return
-    }
-    const bitrate = this.#options.bitrate ?? DEFAULT_BITRATE
-    const frames = MAX_BUFFERED_MS / 20
-    const limit = (bitrate / 8) * (MAX_BUFFERED_MS / 1000) + frames * (HEADER_BYTES + MESSAGE_OVERHEAD_BYTES)
-    const sequence = this.#sequence++
-    if (this.#connection.bufferedAmount > limit) {
-      this.framesDropped++
-      this.#isStartDue ||= (flags & flag.start) !== 0
-      return
-    }
-    if (this.#isStartDue && voice) {
-      flags |= flag.start
-      this.#isStartDue = false
-    }
-    this.#connection.sendMedia(
-      encodeFrame({ alias: this.#publication.alias, sequence, timestamp: this.#timestamp, level, voice, flags, epoch: this.#publication.epoch }, packet))
-    this.framesSent++
+  #lostTrack(track, local, reason) {
+    this.#enqueue(async () => {
+      if (this.#published.get(track) !== local) return
+      this.#owner.localTrackEnded(track, reason)
+      await this.#unpublishTrack(track)
+    }).catch(() => {})
   }
+}
+
+function explained(error) {
+  return error.code === 'not_allowed' ? new MicrophoneError('failed', 'The token does not allow speaking in this room.') : error
 }

@@ -3,13 +3,22 @@
 import { Emitter } from './events.js'
 import { SAMPLE_RATE } from './wire.js'
 
+// A browser that waits for a gesture says nothing. After one, it waits for a device: slow ones take a while.
 const RESUME_TIMEOUT_MS = 500
+const DEVICE_TIMEOUT_MS = 3000
 // Buffers that are kept for further frames; a second of audio.
 const SPARE_BUFFERS_MAX = 50
 
-/** Emits `blocked` and `started`. */
+/**
+ * Emits `blocked` with the reason, also if that changes, and `started`.
+ *
+ * @typedef {import('../patchbay.js').AudioBlockage} AudioBlockage
+ * @extends {Emitter<{ blocked: (reason: AudioBlockage) => void, started: () => void }>}
+ */
 export class AudioOutput extends Emitter {
-  isBlocked = false
+  // `gesture` if the browser waits for a click or a key, `no_output` if it does not start even then; null if it plays.
+  /** @type {AudioBlockage | null} */
+  blockage = null
   #context
   #master
   #ready
@@ -18,9 +27,12 @@ export class AudioOutput extends Emitter {
   #loopbackPlayer = null
   // By identity: what a participant's tracks are mixed into.
   #buses = new Map()
+  // What `setVolume` asked for, by identity; of everything under null. Participants that join later or anew have it, too.
+  #volumes = new Map()
   // Buffers of frames that players have used.
   #spare = []
 
+  /** @param {{ outputDevice?: string, loopback?: boolean }} options */
   constructor({ outputDevice, loopback = false }) {
     super()
     this.#loopback = loopback
@@ -49,9 +61,12 @@ export class AudioOutput extends Emitter {
 
   async #prepare() {
     this.#context = new AudioContext({ sampleRate: SAMPLE_RATE, latencyHint: 'interactive' })
-    const modules = ['playback-worklet.js', 'capture-worklet.js'].map((name) => new URL(name, import.meta.url))
-    await Promise.all(modules.map((url) => this.#context.audioWorklet.addModule(url)))
-    this.#master = new GainNode(this.#context)
+    // Written out, because bundlers find the files by these expressions.
+    await Promise.all([
+      this.#context.audioWorklet.addModule(new URL('./playback-worklet.js', import.meta.url)),
+      this.#context.audioWorklet.addModule(new URL('./capture-worklet.js', import.meta.url)),
+    ])
+    this.#master = new GainNode(this.#context, { gain: this.#volumes.get(null) ?? 1 })
     if (this.#loopback) this.#loopbackPlayer = await playThroughPeerConnection(this.#context, this.#master)
     else this.#master.connect(this.#context.destination)
     // One that is gone is no reason to hear nothing.
@@ -63,19 +78,26 @@ export class AudioOutput extends Emitter {
 
   /** Starts audio; rejects if the browser still waits for a user gesture. */
   async resume() {
+    const context = this.#context
+    const isGesture = navigator.userActivation?.isActive === true
     await this.#loopbackPlayer?.play().catch(() => {})
-    // Without a gesture, the promise of `resume` stays pending.
-    const timeout = new Promise((resolve) => setTimeout(resolve, RESUME_TIMEOUT_MS))
-    if (!this.isRunning) await Promise.race([this.#context.resume(), timeout])
-    this.#noteState()
-    if (!this.isRunning) throw new Error('The browser does not play audio before a click or a key press.')
+    // Without a gesture or a device, the promise of `resume` stays pending.
+    const timeout = new Promise((resolve) => setTimeout(resolve, isGesture ? DEVICE_TIMEOUT_MS : RESUME_TIMEOUT_MS))
+    if (context.state !== 'running') await Promise.race([context.resume(), timeout])
+    // The call may have ended, and another one begun.
+    if (context === this.#context) this.#noteState(isGesture ? 'no_output' : 'gesture')
+    if (context.state === 'running') return
+    throw new Error(isGesture ? 'The browser finds no sound output.' : 'The browser does not play audio before a click or a key press.')
   }
 
-  #noteState() {
+  #noteState(reason) {
     const isBlocked = this.#context.state !== 'running' && this.#context.state !== 'closed'
-    if (isBlocked === this.isBlocked) return
-    this.isBlocked = isBlocked
-    this.emit(isBlocked ? 'blocked' : 'started')
+    // Without a gesture, nothing new is learned.
+    const blockage = !isBlocked ? null : reason === 'no_output' ? reason : (this.blockage ?? 'gesture')
+    if (blockage === this.blockage) return
+    this.blockage = blockage
+    if (isBlocked) this.emit('blocked', blockage)
+    else this.emit('started')
   }
 
   async setDevice(deviceId) {
@@ -86,15 +108,18 @@ export class AudioOutput extends Emitter {
   }
 
   setVolume(volume, identity = null) {
-    const node = identity === null ? this.#master : this.bus(identity)
-    node.gain.value = Math.min(1, Math.max(0, volume))
+    if (!Number.isFinite(volume)) throw new TypeError(`${volume} is no volume: 0 to 1`)
+    const gain = Math.min(1, Math.max(0, volume))
+    this.#volumes.set(identity, gain)
+    const node = identity === null ? this.#master : this.#buses.get(identity)
+    if (node) node.gain.value = gain
   }
 
   /** The node that everything of a participant passes through; `isPlayed` is false for the local microphone. */
   bus(identity, { isPlayed = true } = {}) {
     let bus = this.#buses.get(identity)
     if (!bus) {
-      bus = new GainNode(this.#context)
+      bus = new GainNode(this.#context, { gain: this.#volumes.get(identity) ?? 1 })
       if (isPlayed) bus.connect(this.#master)
       this.#buses.set(identity, bus)
     }
@@ -156,7 +181,7 @@ export class AudioOutput extends Emitter {
     const context = this.#context
     this.#loopbackPlayer?.stop()
     this.#loopbackPlayer = this.#ready = this.#context = null
-    this.isBlocked = false
+    this.blockage = null
     this.#buses.clear()
     this.#spare = []
     if (context) {

@@ -1,9 +1,8 @@
-// A subscribed track: epochs and losses, decoding, playing, and the playout reports of `ahead` tracks (PROTOCOL.md sections 4 and 5).
+// A subscribed track: epochs and losses, decoding, playing, and the playout reports of `ahead` tracks (docs/protocol/media.md).
 
-import { SAMPLE_RATE, TimestampUnwrapper, distance, flag } from './wire.js'
+import { SAMPLES_PER_MS, SAMPLE_RATE, TimestampUnwrapper, distance, flag } from './wire.js'
 
 const PROGRESS_INTERVAL_MS = 200
-const SAMPLES_PER_MS = SAMPLE_RATE / 1000
 // A level is that of the newest frame, for this long.
 const LEVEL_LIFETIME_MS = 300
 // After a resume a few frames are repeated. What seems to be further back comes after a long gap.
@@ -37,6 +36,12 @@ export class ReceivedTrack {
   #lastLevel = { level: -127, at: -Infinity }
   #drainTimer = 0
 
+  /**
+   * @param {import('../patchbay.js').Track} track
+   * @param {import('./output.js').AudioOutput} output
+   * @param {number} startDelay in milliseconds
+   * @param {{ progress: (report: object) => void, heard: (track: import('../patchbay.js').Track, ts: number) => void }} owner
+   */
   constructor(track, output, startDelay, owner) {
     this.#track = track
     this.#output = output

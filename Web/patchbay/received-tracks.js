@@ -1,5 +1,7 @@
 // The subscribed tracks, by alias: frames find their track, and its figures outlive it.
 
+import { SAMPLES_PER_MS } from './wire.js'
+
 const COUNTED = ['framesReceived', 'framesLost', 'framesCleared']
 const REPORTED = ['late', 'skipped', 'underruns']
 
@@ -54,7 +56,7 @@ export class ReceivedTracks {
     const [framesReceived, framesLost, framesCleared] = COUNTED.map((key) => sum(key, (track) => track[key]))
     const [framesLate, skipped, underruns] = REPORTED.map((key) => sum(key, ({ report }) => report[key]))
     return {
-      jitter: most(({ jitter }) => jitter), playoutDelay: most(({ delay }) => delay), buffered: most(({ buffered }) => buffered / 48),
+      jitter: most(({ jitter }) => jitter), playoutDelay: most(({ delay }) => delay), buffered: most(({ buffered }) => buffered / SAMPLES_PER_MS),
       framesReceived, framesLost, framesCleared, framesLate, skipped, underruns,
     }
   }

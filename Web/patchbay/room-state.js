@@ -1,23 +1,61 @@
-// What is known of the room, from `hello` and events (PROTOCOL.md sections 3 and 6), and the listeners' events that follow.
+// What is known of the room, from `hello` and events (docs/protocol/events.md), and the listeners' events that follow.
 
-import { Transcript } from './transcript.js'
+import { SegmentList } from './segment-list.js'
 import { readAssistantMessage } from './assistant.js'
+
+/**
+ * @typedef {import('../patchbay.js').RoomEvents} RoomEvents
+ * @typedef {import('../patchbay.js').Participant} DeclaredParticipant
+ */
+
+/** What a snapshot of a room leaves out, because it is usual. */
+const usualStatus = { connected: true, held: false, callMuted: false, quality: 'excellent', speaking: false }
+
+/** @implements {DeclaredParticipant} */
+export class Participant {
+  sid = ''
+  identity = ''
+  name = ''
+  /** @type {import('../patchbay.js').Participant['kind']} */
+  kind = 'standard'
+  metadata = ''
+  /** @type {Record<string, string>} */
+  attributes = {}
+  joinedAt = new Date(0)
+  /** @type {Map<string, import('../patchbay.js').Track>} */
+  tracks = new Map()
+  connected = true
+  held = false
+  callMuted = false
+  /** @type {import('../patchbay.js').Quality} */
+  quality = 'excellent'
+  speaking = false
+}
 
 export class RoomState {
   info = { sid: '', name: '', metadata: '' }
   sessionId = null
   isRecording = false
+  /** @type {Map<string, Participant>} */
   remote = new Map()
-  transcript = new Transcript()
+  // Why assistants that were asked for are not here yet, by identity.
+  /** @type {Map<string, import('../patchbay.js').WaitReason>} */
+  waiting = new Map()
+  transcript = new SegmentList()
   #local
   #emit
   #speakers = new Map()
 
+  /**
+   * @param {Participant} local
+   * @param {<Name extends keyof RoomEvents>(name: Name, ...values: Parameters<RoomEvents[Name]>) => void} emit
+   */
   constructor(local, emit) {
     this.#local = local
     this.#emit = emit
   }
 
+  /** @returns {Participant | undefined} */
   participant(identity) {
     return identity === this.#local.identity ? this.#local : this.remote.get(identity)
   }
@@ -32,15 +70,17 @@ export class RoomState {
 
   /** A call begins: its transcript is a new one. */
   begin() {
-    this.transcript = new Transcript()
+    this.transcript = new SegmentList()
   }
 
   /** Replaces the state; participants that are gone or new are reported. */
   reset({ room, participant, participants, session_id: sessionId }, isFresh) {
+    // What still waits follows a fresh `hello`.
+    if (isFresh) this.waiting.clear()
     this.info = room
     this.sessionId = sessionId ?? null
     // The snapshot that follows a fresh `hello` names only what is unusual.
-    if (isFresh) for (const known of [this.#local, ...this.remote.values()]) Object.assign(known, newParticipant(), { tracks: known.tracks })
+    if (isFresh) for (const known of [this.#local, ...this.remote.values()]) Object.assign(known, usualStatus)
     describe(this.#local, participant)
     const present = new Map(participants.map((description) => [description.identity, description]))
     for (const [known, { sid }] of this.remote) if (present.get(known)?.sid !== sid) this.#remove(known, 'SIGNAL_CLOSE')
@@ -60,8 +100,9 @@ export class RoomState {
   }
 
   #add(description) {
-    const participant = describe(newParticipant(), description)
+    const participant = describe(new Participant(), description)
     this.remote.set(participant.identity, participant)
+    this.waiting.delete(participant.identity)
     this.#emit('participantJoined', participant)
     for (const track of description.tracks ?? []) this.#publish(participant, track)
   }
@@ -117,12 +158,18 @@ export class RoomState {
       if (!participant) return
       describe(participant, data)
       participant.connected = data.connection !== 'reconnecting'
+      if (participant.connected) this.waiting.delete(participant.identity)
       this.#emit('participantUpdated', participant)
     },
     'agent.state': (data, participant) => {
       if (!participant) return
       participant.agentState = data.state
       this.#emit('agentState', participant, data.state)
+    },
+    'agent.waiting': ({ participant, reason }) => {
+      if (reason === 'ended') this.waiting.delete(participant)
+      else this.waiting.set(participant, reason)
+      this.#emit('agentWaiting', { participant, reason })
     },
     'track.published': (data, participant) => participant && this.#publish(participant, data.track),
     'track.unpublished': (data, participant) => this.#unpublish(participant, data.track),
@@ -202,10 +249,6 @@ export class RoomState {
   }
 }
 
-export function newParticipant() {
-  return { tracks: new Map(), connected: true, held: false, callMuted: false, quality: 'excellent', speaking: false }
-}
-
 /** Copies the description that `hello` and events contain. */
 function describe(participant, { sid, identity, name, kind, metadata, attributes, joined_at: joinedAt }) {
   const agentState = attributes?.['lk.agent.state']
@@ -215,9 +258,10 @@ function describe(participant, { sid, identity, name, kind, metadata, attributes
 }
 
 function readData({ participant, topic, payload, payload_base64: base64 }) {
+  /** @type {Parameters<RoomEvents['data']>[0]} */
   const message = { participant, topic, payload: payload ?? Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)) }
   try {
-    message.object = JSON.parse(payload ?? new TextDecoder('utf-8', { fatal: true }).decode(message.payload))
+    message.object = JSON.parse(payload ?? new TextDecoder('utf-8', { fatal: true }).decode(/** @type {Uint8Array} */ (message.payload)))
   } catch {
     // Not JSON.
   }

@@ -13,9 +13,15 @@ import { decodeMessage } from './wire.js'
 
 const START_DELAY_MS = 60
 
+/**
+ * @typedef {import('../patchbay.js').Room} DeclaredRoom
+ * @extends {Emitter<import('../patchbay.js').RoomEvents>}
+ * @implements {DeclaredRoom}
+ */
 export class Room extends Emitter {
   localParticipant
   #options
+  /** @type {import('../patchbay.js').RoomState} */
   #status = 'disconnected'
   #connection
   #output
@@ -27,11 +33,12 @@ export class Room extends Emitter {
   #gateway = null
   #isCancelled = false
 
+  /** @param {import('../patchbay.js').RoomOptions} options */
   constructor(options = {}) {
     super()
     this.#options = { startDelay: START_DELAY_MS, ...options }
     this.#output = new AudioOutput(this.#options)
-    this.#output.on('blocked', () => this.emit('audioBlocked')).on('started', () => this.emit('audioStarted'))
+    this.#output.on('blocked', (reason) => this.emit('audioBlocked', reason)).on('started', () => this.emit('audioStarted'))
     this.#connection = new Connection(
       {
         opened: (hello, isFresh) => this.#opened(hello, isFresh),
@@ -41,7 +48,10 @@ export class Room extends Emitter {
         ended: (end) => this.#close(end),
       },
       { autoSubscribe: this.#options.autoSubscribe, attempts: this.#options.reconnectAttempts })
-    this.localParticipant = new LocalParticipant(this.#connection, this.#output, (reason) => this.emit('microphoneEnded', reason))
+    this.localParticipant = new LocalParticipant(this.#connection, this.#output, {
+      microphoneEnded: (reason) => this.emit('microphoneEnded', reason),
+      localTrackEnded: (track, reason) => this.emit('localTrackEnded', track, reason),
+    })
     this.#room = new RoomState(this.localParticipant, (name, ...values) => this.#noteState(name, values))
     this.#procedures = new RemoteProcedures(this.#connection)
   }
@@ -53,8 +63,10 @@ export class Room extends Emitter {
   get sessionId() { return this.#room.sessionId }
   get recording() { return this.#room.isRecording }
   get remoteParticipants() { return this.#room.remote }
+  get waitingAgents() { return this.#room.waiting }
   get transcript() { return this.#room.transcript.segments }
-  get audioBlocked() { return this.#output.isBlocked }
+  get audioBlocked() { return this.#output.blockage !== null }
+  get audioBlockage() { return this.#output.blockage }
 
   async connect(url, token) {
     if (this.#status !== 'disconnected') throw new Error('The room is already connected.')
@@ -109,10 +121,19 @@ export class Room extends Emitter {
     return this.#output.tap(this.#output.bus(identity, { isPlayed }), listener)
   }
 
+  /**
+   * @param {string} text
+   * @param {{ topic?: string, to?: string[] }} options
+   */
   sendText(text, { topic, to } = {}) {
     return this.request('text.send', { text, topic, to })
   }
 
+  /**
+   * @param {string} topic
+   * @param {unknown} object
+   * @param {{ to?: string[] }} options
+   */
   async sendData(topic, object, { to } = {}) {
     await this.request('data.send', { topic, to, ...encodePayload(object) })
   }
@@ -133,7 +154,7 @@ export class Room extends Emitter {
     this.#procedures.unregister(method)
   }
 
-  async sendCardAction(card, action, fields) {
+  async sendCardAction(card, action, fields = undefined) {
     await this.sendData(ASSISTANT_TOPIC, { type: 'card.action', data: { card, action, ...(fields && { fields }) } })
   }
 
@@ -141,6 +162,7 @@ export class Room extends Emitter {
     await this.sendData(ASSISTANT_TOPIC, { type: 'onboarding.start', data: {} })
   }
 
+  /** @param {{ identity?: string, reason?: string }} options */
   async clearPlayout({ identity, reason } = {}) {
     const tracks = [...this.#room.remote.values()].flatMap((participant) => [...participant.tracks.values()])
     const cleared = tracks.filter(({ mode, participant }) => mode === 'ahead' && (identity === undefined || participant === identity))
@@ -251,6 +273,7 @@ export class Room extends Emitter {
   #close(end) {
     this.#received.close()
     this.#room.remote.clear()
+    this.#room.waiting.clear()
     this.#release()
     this.#setStatus('disconnected')
     this.emit('disconnected', end)

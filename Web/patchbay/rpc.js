@@ -1,4 +1,4 @@
-// Remote procedure calls between participants (PROTOCOL.md section 5, `rpc.request`).
+// Remote procedure calls between participants (docs/protocol/requests.md, "rpc.request").
 
 import { RpcError } from './events.js'
 

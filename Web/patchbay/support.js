@@ -1,6 +1,6 @@
 // What this browser can do.
 
-import { encoderConfiguration } from './microphone.js'
+import { encoderConfiguration } from './audio-capture.js'
 import { FRAME_SAMPLES, SAMPLE_RATE } from './wire.js'
 
 const PROBE_TIMEOUT_MS = 5000

@@ -1,6 +1,7 @@
-// Media frames and bundles (PROTOCOL.md section 4), and arithmetic on counters that wrap.
+// Media frames and bundles (docs/protocol/media.md), and arithmetic on counters that wrap.
 
 export const SAMPLE_RATE = 48000
+export const SAMPLES_PER_MS = SAMPLE_RATE / 1000
 export const FRAME_SAMPLES = 960
 export const HEADER_BYTES = 12
 

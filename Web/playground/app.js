@@ -3,7 +3,7 @@
 import { endSession, initialize } from './model/commands.js'
 import { recorder } from './model/recorder.js'
 import { store } from './model/store.js'
-import './views/announcer.js'
+import './views/live-announcer.js'
 import './views/call-status.js'
 import './views/call-view.js'
 import './views/problem-list.js'

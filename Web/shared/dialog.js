@@ -7,7 +7,7 @@ import { field, h, uniqueId } from './elements.js'
  *
  * `word`: what has to be typed first, such as the account's address; `wordLabel` says what that is.
  */
-export function ask({ title, text, action, word, wordLabel }) {
+export function ask({ title, text, action, word = '', wordLabel = '' }) {
   const { promise, resolve } = Promise.withResolvers?.() ?? deferred()
   const titleId = uniqueId('dialog')
   const input = word ? h('input', { type: 'text', autocomplete: 'off', spellcheck: 'false', autocapitalize: 'none', autofocus: true, dir: 'auto' }) : null

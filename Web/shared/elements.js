@@ -78,7 +78,10 @@ export function duration(milliseconds) {
   return hours ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`
 }
 
-export const prefersReducedMotion = matchMedia('(prefers-reduced-motion: reduce)')
+/** Null where modules are loaded and nothing is shown: on servers. */
+export const mediaQuery = (query) => (typeof matchMedia === 'undefined' ? null : matchMedia(query))
+
+export const prefersReducedMotion = mediaQuery('(prefers-reduced-motion: reduce)')
 
 /** A canvas of the size that it has on the screen; returns its context in CSS pixels, cleared, or null while it is not visible. */
 export function prepareCanvas(canvas) {

@@ -1,4 +1,4 @@
-// What the gateway's HTTP API offers pages without an account (PROTOCOL.md sections 11 and 18).
+// What the gateway's HTTP API offers pages without an account (docs/protocol/http-api.md).
 //
 // `base` is another gateway's origin; without it, the gateway that served the page is meant.
 

@@ -17,13 +17,15 @@ const TIMEOUT_MS = 10_000
  * Returns the successful response of the gateway that served the page, or of the one at the origin `base`. Throws a `GatewayError`, also if
  * the response does not begin in time.
  */
-export async function request(method, path, { body, token, accept = 'application/json', timeout = TIMEOUT_MS, base = '' } = {}) {
+export async function request(method, path, { body = null, token = null, accept = 'application/json', timeout = TIMEOUT_MS, base = '' } = {}) {
   const headers = { Accept: accept }
   if (body) headers['Content-Type'] = 'application/json'
   if (token) headers.Authorization = `Bearer ${token}`
   let response
   try {
-    response = await fetch(base + path, { method, headers, body: body && JSON.stringify(body), cache: 'no-store', signal: AbortSignal.timeout(timeout) })
+    // @ts-ignore: TypeScript 4.8 does not know it.
+    const signal = AbortSignal.timeout(timeout)
+    response = await fetch(base + path, { method, headers, body: body && JSON.stringify(body), cache: 'no-store', signal })
   } catch {
     throw new GatewayError('connection_failed', 'The gateway cannot be reached.')
   }

@@ -58,6 +58,7 @@ export function viewOf(store) {
     }
 
     build() {}
-    update() {}
+
+    update(_state, _previous) {}
   }
 }

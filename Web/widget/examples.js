@@ -1,9 +1,9 @@
 // The page of examples: buttons that copy them, and this gateway's address in them.
 
-const status = document.createElement('p')
-status.setAttribute('role', 'status')
-status.className = 'visually-hidden'
-document.body.append(status)
+const announcement = document.createElement('p')
+announcement.setAttribute('role', 'status')
+announcement.className = 'visually-hidden'
+document.body.append(announcement)
 
 for (const code of document.querySelectorAll('[data-example]')) {
   code.textContent = code.textContent.replaceAll('https://voice.example', location.origin)
@@ -14,15 +14,15 @@ for (const code of document.querySelectorAll('[data-example]')) {
   button.onclick = async () => {
     try {
       await navigator.clipboard.writeText(code.textContent)
-      button.textContent = status.textContent = 'Copied'
+      button.textContent = announcement.textContent = 'Copied'
     } catch {
       getSelection().selectAllChildren(code)
-      button.textContent = status.textContent = 'Selected: copy it with Ctrl+C'
+      button.textContent = announcement.textContent = 'Selected: copy it with Ctrl+C'
     }
     setTimeout(() => (button.textContent = 'Copy'), 3000)
   }
   code.parentElement.before(button)
 }
 
-const consent = document.querySelector('#consent')
-consent.onchange = () => document.querySelector('#later').setAttribute('should-initialize', consent.checked)
+const consent = /** @type {HTMLInputElement} */ (document.querySelector('#consent'))
+consent.onchange = () => document.querySelector('#later').setAttribute('should-initialize', String(consent.checked))

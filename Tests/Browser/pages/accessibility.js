@@ -26,7 +26,9 @@ async function violations(rules) {
   // Nobody would look at what axe leaves to people. It gives up on colours under which it finds another element or a picture.
   const undecided = incomplete.map((result) => (
     result.id === 'color-contrast' ? { ...result, nodes: result.nodes.filter(({ element }) => contrast(element) < 4.5) } : result))
-  return [...violations, ...undecided].flatMap(explain)
+  // An element that the page has removed meanwhile has no colours and no size any more.
+  return [...violations, ...undecided]
+    .map((result) => ({ ...result, nodes: result.nodes.filter(({ element }) => element.isConnected) })).flatMap(explain)
 }
 
 /** `end()` says whether elements came or went since. */

@@ -1,11 +1,11 @@
 // What administrators can do, and the loop that asks the gateway how it is.
 
-import { announce } from '../../shared/announcer.js'
+import { announce } from '../../shared/announce.js'
 import { GatewayError, content, request, send } from '../../shared/http.js'
 import { PastedTokens, developmentAccess, keyAccess } from './access.js'
 import { select } from './figures.js'
 import { parseMetrics } from './prometheus.js'
-import { INTERVAL_MS, history, store } from './store.js'
+import { INTERVAL_MS, ROOM_INTERVAL_MS, history, store } from './store.js'
 
 // A gateway with thousands of rooms takes longer to answer; asking takes at most a tenth of the time.
 const DUTY = 10
@@ -15,6 +15,8 @@ let access = null
 let failures = 0
 let timer = 0
 let round = null
+// When figures and the list of rooms are asked for next; the room that is shown is in every round.
+let figuresDueAt = 0
 
 // MARK: Watching
 
@@ -40,9 +42,11 @@ async function ask() {
   clearTimeout(timer)
   const began = performance.now()
   const name = store.state.room.name
-  const outcomes = await Promise.allSettled([readMetrics(), readRooms(), name === null ? null : readRoom(name)])
-  const isLost = outcomes.some(({ reason }) => reason?.code === 'connection_failed')
-  for (const { reason } of outcomes) if (reason && !(reason instanceof GatewayError)) console.error(reason)
+  const isComplete = name === null || began >= figuresDueAt
+  const outcomes = await Promise.allSettled([isComplete && readMetrics(), isComplete && readRooms(), name !== null && readRoom(name)])
+  const faults = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+  const isLost = faults.some(({ code }) => code === 'connection_failed')
+  for (const fault of faults) if (!(fault instanceof GatewayError)) console.error(fault)
   if (isLost) {
     failures++
     store.dispatch('metrics.failed', { metrics: 'unreachable' })
@@ -51,9 +55,11 @@ async function ask() {
     failures = 0
     store.dispatch('problem.remove', { key: 'gateway' })
   }
-  const pause = Math.max(INTERVAL_MS - (performance.now() - began), DUTY * (performance.now() - began) - INTERVAL_MS, 0)
+  const took = performance.now() - began
+  if (isComplete) figuresDueAt = began + Math.max(INTERVAL_MS, DUTY * took) - ROOM_INTERVAL_MS / 2
+  const pause = name === null ? Math.max(INTERVAL_MS - took, DUTY * took - INTERVAL_MS, INTERVAL_MS / 4) : Math.max(ROOM_INTERVAL_MS - took, ROOM_INTERVAL_MS / 4)
   // The first failure is often a restart, so the page asks again soon.
-  timer = setTimeout(watch, isLost ? Math.min(INTERVAL_MS * 2 ** (failures - 1), BACK_OFF_MS) : Math.max(pause, INTERVAL_MS / 4))
+  timer = setTimeout(watch, isLost ? Math.min(INTERVAL_MS * 2 ** (failures - 1), BACK_OFF_MS) : pause)
 }
 
 async function readMetrics() {
@@ -70,8 +76,7 @@ async function readMetrics() {
   const values = select(metrics)
   if (values.size === 0) return store.dispatch('metrics.failed', { metrics: 'hidden' })
   const start = 'process_start_time_seconds'
-  // Another process: its counters begin at zero.
-  if (history.latest(start) !== null && values.get(start) !== history.latest(start)) history.push(Date.now() - 1, new Map())
+  if (history.latest(start) !== null && values.get(start) !== history.latest(start)) history.noteRestart()
   history.push(Date.now(), values)
   store.dispatch('metrics.sampled', { version: metrics.get('patchbay_build_info')?.[0].labels.version ?? '' })
 }

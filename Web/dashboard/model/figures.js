@@ -63,11 +63,12 @@ export function drops(history, from) {
 
 // MARK: Figures as text
 
+/** @type {[number, string][]} */
 const units = [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']]
 
 export function amount(value) {
   if (value === null) return '–'
-  const [size, unit] = units.find(([size]) => Math.abs(value) >= size) ?? [1, '']
+  const [size, unit] = units.find(([least]) => Math.abs(value) >= least) ?? [1, '']
   const scaled = value / size
   return `${scaled >= 100 || Number.isInteger(scaled) ? Math.round(scaled) : scaled.toFixed(scaled < 10 && size === 1 ? 1 : scaled < 10 ? 2 : 1)}${unit && ` ${unit}`}`
 }
@@ -85,6 +86,5 @@ export function seconds(value) {
 
 export function bytes(value) {
   if (value === null) return '–'
-  const size = value >= 2 ** 30 ? [2 ** 30, 'GiB'] : [2 ** 20, 'MiB']
-  return `${(value / size[0]).toFixed(size[1] === 'GiB' ? 1 : 0)} ${size[1]}`
+  return value >= 2 ** 30 ? `${(value / 2 ** 30).toFixed(1)} GiB` : `${(value / 2 ** 20).toFixed(0)} MiB`
 }

@@ -5,12 +5,16 @@ export class History {
   #times
   // By key; NaN where a sample did not have it.
   #columns = new Map()
+  // The number of restarts of the gateway before each sample.
+  #restarts
+  #restartCount = 0
   #next = 0
   #count = 0
 
   constructor(capacity) {
     this.#capacity = capacity
     this.#times = new Float64Array(capacity)
+    this.#restarts = new Uint32Array(capacity)
   }
 
   get count() {
@@ -38,9 +42,15 @@ export class History {
       if (!this.#columns.has(key)) this.#columns.set(key, new Float64Array(this.#capacity).fill(NaN))
     }
     this.#times[at] = time
+    this.#restarts[at] = this.#restartCount
     for (const [key, column] of this.#columns) column[at] = values.get(key) ?? NaN
     this.#next = (at + 1) % this.#capacity
     this.#count = Math.min(this.#count + 1, this.#capacity)
+  }
+
+  /** The following samples are of another process, whose counters began at zero: how much they grew across is unknown. */
+  noteRestart() {
+    this.#restartCount++
   }
 
   clear() {
@@ -84,6 +94,7 @@ export class History {
 
   #difference(key, first, last) {
     const [before, after] = [this.#value(key, first), this.#value(key, last)]
+    if (this.#restarts[this.#index(first)] !== this.#restarts[this.#index(last)]) return null
     // A counter with a label appears with its first event.
     if (after === null || first === last) return null
     const difference = after - (before ?? 0)

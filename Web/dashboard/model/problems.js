@@ -1,5 +1,7 @@
 // What can go wrong, in words: a title, what it means, and what to do next.
 
+import { sentence } from '../../shared/problems.js'
+
 export const catalogue = {
   gateway: {
     default: {
@@ -16,7 +18,7 @@ export const catalogue = {
     too_many_attempts: { title: 'Too many refused tokens', text: 'The gateway refuses tokens from this address for now. Wait a minute, then try again.' },
     insecure: { title: 'This page was not loaded over HTTPS', text: 'Browsers sign tokens only on such pages. Open it over HTTPS, or paste a token.' },
     connection_failed: { title: 'The gateway cannot be reached', text: 'Check that it is running and that this device is online, then try again.' },
-    default: ({ message }) => ({ title: 'The gateway refused', text: `${sentence(message)} Try another token or key.` }),
+    default: ({ message }) => ({ title: 'The gateway refused', text: `${reason(message)} Try another token or key.` }),
   },
   room: {
     participant_not_found: { severity: 'info', title: 'The participant has left', text: 'Nothing had to be done.' },
@@ -26,11 +28,11 @@ export const catalogue = {
     connection_failed: { title: 'The gateway cannot be reached', text: 'It is not known whether this was done. Look at the log when the gateway is back.' },
     token_expired: { title: 'The token has expired', text: 'Paste a new one.' },
     malformed_token: { title: 'This is not a token', text: 'Paste the whole text that “patchbay token” prints.' },
-    default: ({ message }) => ({ title: 'That was not done', text: `${sentence(message)}` }),
+    default: ({ message }) => ({ title: 'That was not done', text: reason(message) }),
   },
 }
 
-const sentence = (text) => (text ? text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.') : 'The gateway gave no reason.')
+const reason = (message) => sentence(message) || 'The gateway gave no reason.'
 
 /** Describes a problem of the state: `{severity, title, text}`. */
 export function describe(problem) {

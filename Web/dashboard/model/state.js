@@ -1,5 +1,7 @@
 // The page's state and how actions change it. No DOM, no network: a pure function of state and action. Samples are in `history.js`.
 
+import { problemReducers } from '../../shared/problems.js'
+
 const noRoom = { name: null, state: 'loading', detail: null, log: null }
 
 export const initialState = {
@@ -39,13 +41,11 @@ const reducers = {
   'room.gone': (state, { name }) => withRoom(state, name, { state: 'gone' }),
   'room.locked': (state, { name }) => withRoom(state, name, { state: 'locked', detail: null, log: null }),
 
-  'problem.add': (state, { type, at, ...problem }) => {
-    const known = state.problems.find(({ key }) => key === problem.key)
-    if (known && known.code === problem.code && !problem.isNew) return state
-    return { ...state, problems: [...state.problems.filter(({ key }) => key !== problem.key), { ...problem, since: at }] }
+  ...problemReducers,
+  'problem.add'(state, action) {
+    const known = state.problems.find(({ key }) => key === action.key)
+    return known && known.code === action.code && !action.isNew ? state : problemReducers['problem.add'](state, action)
   },
-  'problem.remove': (state, { key }) =>
-    state.problems.some((problem) => problem.key === key) ? { ...state, problems: state.problems.filter((problem) => problem.key !== key) } : state,
 }
 
 export function reduce(state, action) {

@@ -1,6 +1,6 @@
 // Where the page has no token: pasting one, or a key to sign tokens with.
 
-import { command } from '../../shared/problem.js'
+import { command } from '../../shared/problem-card.js'
 import { useKey, useToken } from '../model/commands.js'
 import { View, field, h, setDisabled, setText, uniqueId } from './view.js'
 

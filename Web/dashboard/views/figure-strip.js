@@ -19,6 +19,7 @@ function cpu() {
 const callCount = ({ rooms }) => (rooms.state === 'ready' ? String(rooms.items.filter(({ name }) => kindOf(name) === 'call').length) : '–')
 const speakerCount = ({ rooms }) => (rooms.state === 'ready' ? String(rooms.items.reduce((sum, { num_speakers = 0 }) => sum + num_speakers, 0)) : '–')
 
+/** @type {[string, (state: any) => string][]} */
 const figures = [
   ['Rooms', (state) => (state.rooms.state === 'ready' ? String(state.rooms.items.length) : amount(latest('patchbay_rooms')))],
   ['Calls', callCount],

@@ -132,7 +132,9 @@ class LinePlot extends HTMLElement {
     }
     context.textBaseline = 'alphabetic'
     const ago = (span) => (span < 60_000 ? `−${Math.round(span / 1000)} s` : `−${span / 60_000} min`)
-    for (const [share, label, align] of [[0, ago(to - from), 'left'], [0.5, ago((to - from) / 2), 'center'], [1, 'now', 'right']]) {
+    /** @type {[number, string, CanvasTextAlign][]} */
+    const ticks = [[0, ago(to - from), 'left'], [0.5, ago((to - from) / 2), 'center'], [1, 'now', 'right']]
+    for (const [share, label, align] of ticks) {
       context.textAlign = align
       context.fillText(label, LEFT + share * (width - LEFT), height - 3)
     }

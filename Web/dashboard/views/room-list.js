@@ -1,6 +1,6 @@
 // The open rooms, those where somebody talks first.
 
-import { command } from '../../shared/problem.js'
+import { command } from '../../shared/problem-card.js'
 import { addressOf, isAddressable } from '../model/commands.js'
 import { seconds } from '../model/figures.js'
 import { kindOf, visibleRooms } from '../model/state.js'

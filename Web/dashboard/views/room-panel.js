@@ -1,7 +1,8 @@
 // One room: who is in it and talks, what happened, and muting and removing participants.
 
+import { GONE_MS } from '../../shared/waits.js'
 import { ask } from '../../shared/dialog.js'
-import { command } from '../../shared/problem.js'
+import { command } from '../../shared/problem-card.js'
 import { addToken, removeParticipant, setMuted } from '../model/commands.js'
 import { seconds } from '../model/figures.js'
 import { kindOf } from '../model/state.js'
@@ -9,6 +10,7 @@ import './room-events.js'
 import { View, field, h, keepFocus, setDisabled, setText } from './view.js'
 
 const kinds = { call: 'Call', session: 'Session', room: 'Room' }
+const AGENT_STATE = 'lk.agent.state'
 
 class RoomPanel extends View {
   #title = h('h2', { tabindex: -1, dir: 'auto' })
@@ -46,7 +48,7 @@ class RoomPanel extends View {
   }
 
   #show({ name, state, detail }, isBusy) {
-    const { participants, active_speakers: speakers = [], room } = detail
+    const { participants, active_speakers: speakers = [], reconnecting = [], room } = detail
     setText(this.#facts, [
       kinds[kindOf(name)], `${participants.length}${room.max_participants ? ` of ${room.max_participants}` : ''} ${participants.length === 1 && !room.max_participants ? 'participant' : 'participants'}`, `open for ${seconds(Date.now() / 1000 - room.created_at)}`, room.sid,
     ].join(' · '))
@@ -66,14 +68,17 @@ class RoomPanel extends View {
         this.#people.append(row.element)
       }
       const speaker = speakers.find(({ participant: identity }) => identity === participant.identity)
+      // In a room that has ended, nobody returns.
+      const lost = state === 'gone' ? undefined : reconnecting.find(({ participant: identity }) => identity === participant.identity)
+      showConnection(row, participant, lost?.lost_ms ?? null)
       this.#fill(row, name, participant, speaker, isBusy || state === 'gone')
     }
   }
 
   #fill(row, room, participant, speaker, isDisabled) {
-    const { identity, name, kind, tracks = [], joined_at, permission } = participant
+    const { identity, name, kind, tracks = [], joined_at, permission, attributes } = participant
     setText(row.name, name || identity)
-    setText(row.facts, [name && identity, kind !== 'standard' && kind, permission?.hidden && 'hidden', `joined ${seconds(Math.max(1, Date.now() / 1000 - joined_at))} ago`].filter(Boolean).join(' · '))
+    setText(row.facts, [name && identity, kind !== 'standard' && kind, row.connection.hidden && attributes?.[AGENT_STATE], permission?.hidden && 'hidden', `joined ${seconds(Math.max(1, Date.now() / 1000 - joined_at))} ago`].filter(Boolean).join(' · '))
     row.talking.hidden = !speaker
     row.level.hidden = !speaker
     row.level.value = speaker?.level ?? 0
@@ -120,10 +125,23 @@ class RoomPanel extends View {
 function createRow() {
   const row = {
     name: h('span', { class: 'person-name', dir: 'auto' }), facts: h('span', { class: 'hint', dir: 'auto' }), talking: h('span', { class: 'pill', 'data-tone': 'busy', text: 'Talking' }),
-    level: h('meter', { min: 0, max: 1, 'aria-label': 'Level' }), remove: h('button', { type: 'button', class: 'small danger', text: 'Remove…' }), list: h('ul', { class: 'tracks' }), tracks: new Map(),
+    connection: h('span', { class: 'pill' }), advice: h('p', { class: 'hint' }), level: h('meter', { min: 0, max: 1, 'aria-label': 'Level' }), remove: h('button', { type: 'button', class: 'small danger', text: 'Remove…' }), list: h('ul', { class: 'tracks' }), tracks: new Map(),
   }
-  row.element = h('li', {}, h('div', { class: 'row spread' }, h('span', { class: 'person' }, row.name, row.talking, row.level), row.remove), row.facts, row.list)
+  row.element = h('li', {}, h('div', { class: 'row spread' }, h('span', { class: 'person' }, row.name, row.connection, row.talking, row.level), row.remove), row.facts, row.advice, row.list)
   return row
+}
+
+/** Whether a participant is reconnecting or gone, and what to do then. `lostMs`: for how long its connection has been lost; null if it is not. */
+function showConnection(row, { kind }, lostMs) {
+  row.connection.hidden = row.advice.hidden = lostMs === null
+  if (lostMs === null) return
+  const isGone = lostMs >= GONE_MS
+  row.connection.dataset.tone = isGone ? 'danger' : 'warning'
+  setText(row.connection, isGone ? 'Gone' : 'Reconnecting')
+  const what = !isGone ? 'It may return at any moment.'
+    : kind === 'agent' ? 'Another worker takes over as soon as one is free. If there is none, start one with “patchbay agent start”.'
+      : 'Its place is kept for a while. Remove it if it should not return.'
+  setText(row.advice, `Its connection was lost ${seconds(Math.max(1, Math.round(lostMs / 1000)))} ago. ${what}`)
 }
 
 /** For a shell. */

@@ -1,16 +1,16 @@
 // The call: owns the room of patchbay.js and turns its events into actions. What views do with the room goes through here.
 
 import { Room } from '../../patchbay.js'
+import { GONE_MS, MISSING_MS, PROMPT_MS } from '../../shared/waits.js'
 import { isInCall } from './state.js'
 import { store } from './store.js'
 
-// How long a room may be without an assistant before the page says so.
-const ASSISTANT_TIMEOUT_MS = 10_000
-// A browser that asks for the microphone waits for its user; one that need not ask answers sooner than this.
-const PROMPT_MS = 700
+/** @typedef {import('../../patchbay.js').RoomEvents} RoomEvents */
 
 class Call {
+  /** @type {Room | null} */
   #room = null
+  // Until the page says that the assistant is missing or gone; 0 if nothing is awaited.
   #agentTimer = 0
   #hasDevelopment = false
 
@@ -31,16 +31,16 @@ class Call {
   }
 
   /** Does nothing if the room was closed in the meantime. */
-  async connect(room, { url, token }) {
+  async connect(room, { url = null, token }) {
     if (room !== this.#room) return
-    await room.connect(url ?? null, token)
+    await room.connect(url, token)
     if (room !== this.#room) return
     const { identity } = room.localParticipant
     this.#hasDevelopment = store.state.room.mode === 'development'
     store.dispatch('room.joined', { name: room.name, identity })
     this.#watchAgent()
     // As events that arrived with `hello` may be older than the listeners' state.
-    if (room.audioBlocked) store.dispatch('problem.add', { key: 'audio' })
+    if (room.audioBlocked) store.dispatch('problem.add', { key: 'audio', code: room.audioBlockage })
     await this.enableMicrophone()
   }
 
@@ -50,7 +50,7 @@ class Call {
     const { microphone } = store.state.devices
     store.dispatch('microphone.state', { value: 'waiting' })
     const timer = setTimeout(() => {
-      if (room === this.#room && room.state !== 'disconnected') store.dispatch('problem.add', { key: 'microphone', code: 'waiting' })
+      if (room === this.#room && !hasEnded(room)) store.dispatch('problem.add', { key: 'microphone', code: 'waiting' })
     }, PROMPT_MS)
     try {
       await room.localParticipant.setMicrophoneEnabled(true, microphone ? { deviceId: microphone } : {})
@@ -61,7 +61,7 @@ class Call {
       store.dispatch('problem.remove', { key: 'microphone' })
     } catch (error) {
       clearTimeout(timer)
-      if (room !== this.#room || room.state === 'disconnected') return
+      if (room !== this.#room || hasEnded(room)) return
       store.dispatch('microphone.state', { value: 'off' })
       store.dispatch('problem.add', { key: 'microphone', code: error.code, message: error.message })
     }
@@ -114,7 +114,7 @@ class Call {
 
   /** Forgets the room, for example after a failed start. */
   close() {
-    clearTimeout(this.#agentTimer)
+    this.#stopAwaiting()
     const room = this.#room
     this.#room = null
     room?.disconnect()
@@ -132,8 +132,14 @@ class Call {
     }
   }
 
+  /** @param {Room} room */
   #listen(room) {
-    const on = (name, listener) => room.on(name, (...values) => room === this.#room && listener(...values))
+    /**
+     * @template {keyof RoomEvents} Name
+     * @param {Name} name
+     * @param {RoomEvents[Name]} listener
+     */
+    const on = (name, listener) => room.on(name, /** @type {any} */ ((...values) => room === this.#room && Reflect.apply(listener, null, values)))
     const note = (name, data) => store.dispatch('event', { source: 'page', name, data })
 
     on('event', ({ type, data }) => store.dispatch('event', { source: 'gateway', name: type, data: withoutSecrets(data) }))
@@ -142,7 +148,7 @@ class Call {
       if (value !== 'disconnected') store.dispatch('room.state', { value })
       if (value === 'connected') this.#noteMuted()
       if (value === 'reconnecting') {
-        clearTimeout(this.#agentTimer)
+        this.#stopAwaiting()
         store.dispatch('problem.remove', { key: 'agent' })
         store.dispatch('problem.add', { key: 'connection', code: 'reconnecting' })
       }
@@ -151,13 +157,18 @@ class Call {
         this.#watchAgent()
       }
     })
-    for (const name of ['participantJoined', 'participantUpdated']) on(name, () => this.#watchAgent())
+    on('participantJoined', () => this.#watchAgent())
+    on('participantUpdated', () => this.#watchAgent())
     on('participantLeft', ({ identity }, reason) => {
       if (store.state.agent?.identity !== identity) return
+      this.#stopAwaiting()
       store.dispatch('agent.gone', { identity })
-      if (reason !== 'CLIENT_INITIATED' && reason !== 'ROOM_DELETED') store.dispatch('problem.add', { key: 'agent', code: 'lost' })
+      if (reason !== 'CLIENT_INITIATED' && reason !== 'ROOM_DELETED') this.#tellOfAgent('lost')
+      if (room.waitingAgents.size > 0) this.#watchAgent()
     })
-    on('agentState', ({ identity }, value) => store.dispatch('agent.state', { identity, value }))
+    // Without a connection, it is only the end of what it had said.
+    on('agentState', ({ identity, connected }, value) => connected && store.dispatch('agent.state', { identity, value }))
+    on('agentWaiting', ({ reason }) => this.#watchAgent({ isOver: reason === 'ended' }))
     on('transcript', (segment) => store.dispatch('segment', { segment, name: this.#nameOf(segment.participant) }))
     on('playout', (position) => store.dispatch('playout', { position }))
     on('text', ({ participant, text }) => store.dispatch('line', { line: { kind: 'message', name: this.#nameOf(participant), text } }))
@@ -170,9 +181,9 @@ class Call {
     // Also by others.
     on('muted', ({ identity }, _, track) => track && identity === room.localParticipant.identity && this.#noteMuted())
     on('recording', ({ active }) => store.dispatch('room.recorded', { isActive: active }))
-    on('audioBlocked', () => {
-      note('audioBlocked')
-      store.dispatch('problem.add', { key: 'audio' })
+    on('audioBlocked', (reason) => {
+      note('audioBlocked', { reason })
+      store.dispatch('problem.add', { key: 'audio', code: reason })
     })
     on('audioStarted', () => store.dispatch('problem.remove', { key: 'audio' }))
     on('microphoneEnded', (reason) => {
@@ -182,7 +193,7 @@ class Call {
     })
     on('draining', (deadline) => store.dispatch('problem.add', { key: 'connection', code: 'draining', deadline: Number(deadline) }))
     on('disconnected', ({ reason, code, message }) => {
-      clearTimeout(this.#agentTimer)
+      this.#stopAwaiting()
       note('disconnected', { reason, code, message })
       store.dispatch('problem.add', { key: 'ended', code: reason, message, number: code })
       store.dispatch('call.ended')
@@ -193,21 +204,56 @@ class Call {
     store.dispatch('microphone.muted', { isMuted: this.#room.localParticipant.muted })
   }
 
-  /** Notes the assistant of the room, or that there is none after a while. */
-  #watchAgent() {
-    clearTimeout(this.#agentTimer)
+  /** Notes the assistant of the room and whether it is connected, or that there is none after a while. */
+  #watchAgent({ isOver = false } = {}) {
     const agents = [...this.#room.remoteParticipants.values()].filter(({ kind }) => kind === 'agent')
     const known = store.state.agent
     const agent = agents.find(({ identity }) => identity === known?.identity) ?? agents[0]
-    if (agent) {
-      const isNew = known?.identity !== agent.identity || known.state === 'gone'
-      if (isNew) store.dispatch('agent.present', { identity: agent.identity, name: agent.name, value: agent.agentState })
+    if (!agent) return this.#awaitAgent(isOver)
+    const { identity, name, agentState } = agent
+    const state = known?.identity === identity ? known.state : null
+    if (agent.connected) {
+      this.#stopAwaiting()
+      if (state === null || state === 'gone' || state === 'reconnecting') store.dispatch('agent.present', { identity, name, value: agentState })
       store.dispatch('problem.remove', { key: 'agent' })
+    } else if (state === 'gone') {
+      this.#tellOfAgent('lost')
     } else {
-      this.#agentTimer = setTimeout(() => {
-        store.dispatch('problem.add', { key: 'agent', code: 'missing', hasDevelopment: this.#hasDevelopment })
-      }, ASSISTANT_TIMEOUT_MS)
+      if (state === null) this.#stopAwaiting()
+      if (state !== 'reconnecting') store.dispatch('agent.present', { identity, name, value: 'reconnecting' })
+      this.#await(GONE_MS, () => {
+        store.dispatch('agent.gone', { identity })
+        this.#tellOfAgent('lost')
+      })
     }
+  }
+
+  /** Tells why no assistant comes, or after a while that none does. `isOver`: none will. */
+  #awaitAgent(isOver) {
+    const wait = [...this.#room.waitingAgents.values()].at(-1)
+    if (!wait && !isOver) return this.#await(MISSING_MS, () => this.#tellOfAgent('missing'))
+    this.#stopAwaiting()
+    this.#tellOfAgent(!wait ? 'missing' : wait === 'no_worker' ? 'unstaffed' : 'busy')
+  }
+
+  /** Calls back after this time, unless that is awaited already or `#stopAwaiting` is called. */
+  #await(duration, over) {
+    this.#agentTimer ||= setTimeout(() => {
+      this.#agentTimer = 0
+      over()
+    }, duration)
+  }
+
+  #stopAwaiting() {
+    clearTimeout(this.#agentTimer)
+    this.#agentTimer = 0
+  }
+
+  #tellOfAgent(code) {
+    const told = store.state.problems.find(({ key }) => key === 'agent')?.code
+    // It is no news that nobody has joined since.
+    if (told === code || (told === 'lost' && code === 'missing')) return
+    store.dispatch('problem.add', { key: 'agent', code, hasDevelopment: this.#hasDevelopment })
   }
 
   #nameOf(identity) {
@@ -223,5 +269,7 @@ function withoutSecrets(data) {
   const hidden = ['token', 'resume_token'].filter((name) => typeof data?.[name] === 'string')
   return hidden.length ? { ...data, ...Object.fromEntries(hidden.map((name) => [name, '(hidden)'])) } : data
 }
+
+const hasEnded = ({ state }) => state === 'disconnected'
 
 export const call = new Call()

@@ -1,8 +1,10 @@
 // What people can do: each command is a function, named in buttons and in the actions of problems.
 
 import { checkSupport, listDevices } from '../../patchbay.js'
+import { authenticate } from '../../shared/account.js'
+import { describeAssistant, developmentSession, listVoices } from '../../shared/gateway.js'
 import { call } from './call.js'
-import { Account, describeAssistant, developmentSession, listVoices } from './gateway.js'
+import { Caller } from './caller.js'
 import { recorder } from './recorder.js'
 import { store } from './store.js'
 
@@ -94,7 +96,7 @@ export async function endSession() {
 export async function logIn(email, password) {
   store.dispatch('start.busy', { isBusy: true })
   try {
-    account = await Account.logIn(email, password)
+    account = new Caller(await authenticate(email, password))
     const voice = await account.voice()
     store.dispatch('start.account', { email })
     store.dispatch('problem.remove', { key: 'start' })

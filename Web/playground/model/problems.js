@@ -1,6 +1,7 @@
 // What can go wrong, in words: a title, what it means, and what to do next. `actions` are commands of `commands.js`.
 
 const retryMicrophone = { label: 'Try the microphone again', command: 'microphone.enable' }
+const startAudio = { label: 'Turn on sound', command: 'audio.start' }
 const callAgain = { label: 'Call again', command: 'call.again' }
 const backToStart = { label: 'Back to start', command: 'call.close' }
 
@@ -19,10 +20,15 @@ export const catalogue = {
     }),
   },
   audio: {
-    default: {
+    gesture: {
       severity: 'warning', title: 'Sound is off',
-      text: 'The browser plays no sound before you click or press a key on this page. The conversation goes on without it.',
-      actions: [{ label: 'Turn on sound', command: 'audio.start' }],
+      text: 'The browser neither plays sound nor passes on your microphone before you click or press a key on this page.',
+      actions: [startAudio],
+    },
+    no_output: {
+      title: 'There is no sound output',
+      text: 'You do not hear the assistant, and it does not hear you: this browser needs a speaker or headphones for both. Connect one, then turn on sound. Until then you can type.',
+      actions: [startAudio],
     },
   },
   microphone: {
@@ -73,9 +79,18 @@ export const catalogue = {
         : 'Check the assistant’s id, that an agent with this id is connected to the gateway, and that a dispatch rule or the token sends it to this room.',
       actions: [callAgain],
     }),
+    busy: {
+      severity: 'info', title: 'All assistants are busy',
+      text: 'Stay in the call: one joins as soon as it is free. To serve more calls at once, start another agent.',
+    },
+    unstaffed: {
+      severity: 'warning', title: 'No assistant is connected',
+      text: 'Start one with “patchbay agent start”: it joins this call by itself. Or leave, and call again later.',
+    },
     lost: {
-      severity: 'warning', title: 'The assistant left',
-      text: 'Its process lost the connection. Another one may take over; otherwise call again.', actions: [callAgain],
+      severity: 'warning', title: 'The assistant is gone',
+      text: 'Its process has ended or lost the connection. Wait a moment for it to return or for another one to take over, or call again.',
+      actions: [callAgain],
     },
   },
   request: { default: ({ message }) => ({ severity: 'warning', title: 'The request was refused', text: message }) },

@@ -1,6 +1,7 @@
 // The playground's state and how actions change it. No DOM, no network: a pure function of state and action.
 
-import { applyPlayout, applySegment, addLine, emptyTranscript } from '../../shared/transcript.js'
+import { problemReducers } from '../../shared/problems.js'
+import { applyPlayout, applySegment, addLine, emptyTranscript } from '../../shared/transcript-lines.js'
 
 const LOG_LIMIT = 500
 
@@ -66,14 +67,7 @@ const reducers = {
   playout: (state, { position }) => withTranscript(state, applyPlayout(state.transcript, position)),
   line: (state, { line }) => withTranscript(state, addLine(state.transcript, line)),
 
-  'problem.add': (state, { type, at, ...problem }) => ({
-    ...state,
-    problems: [...state.problems.filter(({ key }) => key !== problem.key), { ...problem, since: at }],
-  }),
-  'problem.remove': (state, { key }) =>
-    state.problems.some((problem) => problem.key === key)
-      ? { ...state, problems: state.problems.filter((problem) => problem.key !== key) }
-      : state,
+  ...problemReducers,
 
   /** What was unplugged is no longer chosen: the system's default takes its place. */
   devices: (state, { microphones, speakers }) => {

@@ -30,7 +30,7 @@ class CallStatus extends View {
     this.#agent.hidden = !agent
     if (agent) {
       setText(this.#agent, `Assistant: ${(agentLabels[agent.state] ?? agent.state).toLowerCase()}`)
-      this.#agent.dataset.tone = { speaking: 'accent', thinking: 'busy', error: 'danger', gone: 'off' }[agent.state] ?? 'good'
+      this.#agent.dataset.tone = { speaking: 'accent', thinking: 'busy', reconnecting: 'warning', error: 'danger', gone: 'off' }[agent.state] ?? 'good'
     }
     this.#recorded.hidden = !isRoomRecorded
     this.#showTime()

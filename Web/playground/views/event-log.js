@@ -1,7 +1,7 @@
 // Every control message as received, and what the page itself noted; newest first, with a filter. Rows stay where they are while one of
 // them has the focus: it would move out of sight within seconds.
 
-import { announce } from '../../shared/announcer.js'
+import { announce } from '../../shared/announce.js'
 import { store } from '../model/store.js'
 import { View, field, h, setText } from './view.js'
 
@@ -42,7 +42,8 @@ class EventLog extends View {
   }
 
   #schedule() {
-    this.#timer ||= setTimeout(() => {
+    if (this.#timer) return
+    this.#timer = setTimeout(() => {
       this.#timer = 0
       this.#render()
     }, RENDER_INTERVAL_MS)

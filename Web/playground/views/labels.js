@@ -15,5 +15,6 @@ export const agentLabels = {
   thinking: 'Thinking',
   speaking: 'Speaking',
   error: 'Error',
+  reconnecting: 'Reconnecting',
   gone: 'Not in the call',
 }

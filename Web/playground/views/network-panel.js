@@ -21,6 +21,7 @@ function dropped({ framesLost, framesLate, microphoneDropped, gateway }) {
   return framesLost + framesLate + microphoneDropped + (gateway?.dropped ?? 0)
 }
 
+/** @type {[string, (stats: import('../../patchbay.js').Stats) => number | string][]} */
 const figures = [
   ['Frames received', ({ framesReceived }) => framesReceived],
   ['Frames sent', ({ framesSent }) => framesSent],

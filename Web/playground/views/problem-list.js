@@ -1,6 +1,6 @@
 // What is wrong and what to do next, above everything else. The announcer reads it out, so this is no live region.
 
-import { replaceCards } from '../../shared/problem.js'
+import { replaceCards } from '../../shared/problem-card.js'
 import { commands } from '../model/commands.js'
 import { describe } from '../model/problems.js'
 import { View, h, setText } from './view.js'

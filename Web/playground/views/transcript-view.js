@@ -1,6 +1,6 @@
 // The conversation as text: words appear as they are heard; what was never heard is struck through.
 
-import { TranscriptRows } from '../../shared/transcript-list.js'
+import { TranscriptRows } from '../../shared/transcript-rows.js'
 import { View, h, setText } from './view.js'
 
 const speakers = { user: 'You', assistant: 'Assistant', typed: 'You typed', message: 'Message', note: '' }

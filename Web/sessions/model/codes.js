@@ -1,7 +1,7 @@
-// Codes that a user receives by mail: for a forgotten password, and to confirm the address (PROTOCOL.md section 14).
+// Codes that a user receives by mail: for a forgotten password, and to confirm the address (docs/protocol/accounts.md).
 
-import { announce } from '../../shared/announcer.js'
-import { Account } from './account.js'
+import { announce } from '../../shared/announce.js'
+import { SessionAccount } from './account.js'
 import { account, attempt, begin, reload } from './commands.js'
 import { store } from './store.js'
 
@@ -12,7 +12,7 @@ export const forgetPassword = (email) => store.dispatch('reset', { email })
 
 /** Says the same whether the address has an account or not. */
 export const requestReset = (email) => requestCode('reset', async () => {
-  await Account.requestReset(email)
+  await SessionAccount.requestReset(email)
   // Closed meanwhile.
   if (store.state.reset === null) return
   if (store.state.reset.email !== email) store.dispatch('reset', { email })
@@ -21,7 +21,7 @@ export const requestReset = (email) => requestCode('reset', async () => {
 
 /** Sets a new password, which logs in. */
 export async function resetPassword(email, code, password) {
-  const isDone = await begin(() => Account.resetPassword(email, plain(code), password), 'reset')
+  const isDone = await begin(() => SessionAccount.resetPassword(email, plain(code), password), 'reset')
   if (isDone) announce('Your password was changed. You are logged in.')
   return isDone
 }

@@ -1,8 +1,8 @@
 // What people can do, and what the page loads for them.
 
-import { announce } from '../../shared/announcer.js'
+import { announce } from '../../shared/announce.js'
 import { content, nextPage, send } from '../../shared/http.js'
-import { Account } from './account.js'
+import { SessionAccount } from './account.js'
 import { isGrowing } from './state.js'
 import { store } from './store.js'
 
@@ -23,16 +23,16 @@ let growTimer = 0
 export async function initialize() {
   addEventListener('online', reload)
   document.addEventListener('visibilitychange', () => !document.hidden && store.state.stage === 'in' && reload())
-  account = Account.restore()
+  account = SessionAccount.restore()
   followRoute()
   if (!account) return store.dispatch('stage', { stage: 'login' })
   await enter()
 }
 
-export const logIn = (email, password) => begin(() => Account.logIn(email, password))
+export const logIn = (email, password) => begin(() => SessionAccount.logIn(email, password))
 
 export async function register(email, password) {
-  const isDone = await begin(() => Account.register(email, password))
+  const isDone = await begin(() => SessionAccount.register(email, password))
   // Then the gateway has sent a code at once.
   if (store.state.stage === 'unconfirmed') store.dispatch('code.sent', { purpose: 'confirmation' })
   return isDone

@@ -1,5 +1,7 @@
 // What can go wrong, in words: a title, what it means, and what to do next.
 
+import { sentence } from '../../shared/problems.js'
+
 /** Describes a problem of the state: `{severity, title, text, field?}`. `field`: the input that is wrong. */
 export function describe({ key, code, message, retryAfter }) {
   const known = catalogue[key]?.[code] ?? common[code]
@@ -7,7 +9,6 @@ export function describe({ key, code, message, retryAfter }) {
   return { severity: 'error', ...(description ?? { title: titles[key] ?? 'That did not work', text: sentence(message) || 'The gateway gave no reason. Try again.' }) }
 }
 
-const sentence = (text) => (text ? text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.') : '')
 const wait = (retryAfter) => (retryAfter ? `Wait ${retryAfter > 90 ? `${Math.ceil(retryAfter / 60)} minutes` : `${retryAfter} seconds`}, then try again.` : 'Wait a minute, then try again.')
 
 const titles = {

@@ -16,7 +16,8 @@ export function readStart(bytes) {
     offset += 4
     return view.getUint32(offset - 4, true)
   }
-  offset += takeLength() ?? 0
+  const vendorLength = takeLength() ?? 0
+  offset += vendorLength
   const count = takeLength() ?? 0
   for (let index = 0; index < count; index++) {
     const length = takeLength()

@@ -1,5 +1,7 @@
 // The page's state and how actions change it. No DOM, no network: a pure function of state and action.
 
+import { problemReducers } from '../../shared/problems.js'
+
 const noList = { state: 'loading', sessions: [], next: null, isLoadingMore: false }
 // The gateway makes at most one code per account in this time. It does not say so where that would reveal whether there is an account.
 const CODE_INTERVAL_MS = 60_000
@@ -68,11 +70,7 @@ const reducers = {
   'detail.failed': (state, { id, isMissing }) =>
     withDetail(state, id, { state: isMissing ? 'missing' : state.detail.state === 'ready' ? 'ready' : 'failed' }),
 
-  'problem.add': (state, { type, at, ...problem }) => ({
-    ...state, problems: [...state.problems.filter(({ key }) => key !== problem.key), { ...problem, since: at }],
-  }),
-  'problem.remove': (state, { key }) =>
-    state.problems.some((problem) => problem.key === key) ? { ...state, problems: state.problems.filter((problem) => problem.key !== key) } : state,
+  ...problemReducers,
 }
 
 export function reduce(state, action) {

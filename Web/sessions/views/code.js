@@ -1,6 +1,6 @@
 // What forms for codes share: the field, and "Send a new code" with the time when that is possible again.
 
-import { announce } from '../../shared/announcer.js'
+import { announce } from '../../shared/announce.js'
 import { field, h, setText, uniqueId } from './view.js'
 
 /** Checks the form of a code before it is sent: a code is void after five wrong ones. */

@@ -1,6 +1,6 @@
 // The recordings of the shown session: fetched when somebody wants to hear them, then played together. Shared by player and transcript.
 
-import { announce } from '../../shared/announcer.js'
+import { announce } from '../../shared/announce.js'
 import { fetchRecording } from '../model/commands.js'
 import { Player } from '../model/player.js'
 import { placeRecordings, positions, readStart, turnAt } from '../model/recording.js'

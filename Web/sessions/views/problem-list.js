@@ -1,7 +1,7 @@
 // What is wrong and what to do next. One list above everything, and one beside each form: with `keys`, a list shows only those problems.
 
-import { announce } from '../../shared/announcer.js'
-import { problemCard, replaceCards } from '../../shared/problem.js'
+import { announce } from '../../shared/announce.js'
+import { problemCard, replaceCards } from '../../shared/problem-card.js'
 import { reload } from '../model/commands.js'
 import { describe } from '../model/problems.js'
 import { View } from './view.js'

@@ -111,7 +111,7 @@ class SettingsView extends View {
     setText(this.#saved, '')
     const isDone = Object.keys(changes).length === 0 || (await saveSettings(changes))
     if (isDone) setText(this.#saved, 'Saved.')
-    else this.querySelector('[aria-invalid]')?.focus()
+    else /** @type {HTMLElement} */ (this.querySelector('[aria-invalid]'))?.focus()
   }
 
   async #changePassword(event) {

@@ -1,11 +1,8 @@
 // The conversation within a call: assistant, microphone, transcript, cards and onboarding. Pure functions of call, event and time.
 
-import { addLine, applyPlayout, applySegment, emptyTranscript } from '../../shared/transcript.js'
+import { GONE_MS, MISSING_MS, PROMPT_MS } from '../../shared/waits.js'
+import { addLine, applyPlayout, applySegment, emptyTranscript } from '../../shared/transcript-lines.js'
 
-// How long a room may be without an assistant before the widget says so.
-export const ASSISTANT_TIMEOUT_MS = 10_000
-// A browser that asks for the microphone waits for its user; one that need not ask answers sooner than this.
-const MICROPHONE_PROMPT_MS = 700
 // Older cards disappear.
 const MAX_CARDS = 8
 
@@ -14,16 +11,21 @@ export const newCall = {
   phase: 'none',
   identity: '',
   startedAt: null,
-  // `{identity, name, state}`; null while there is none in the room.
+  // `{identity, name, state, isAway}`; null while there is none in the room. `isAway`: its connection is lost and may be resumed.
   agent: null,
+  // When the wait for an assistant, or for its return, becomes an absence.
   agentDueAt: null,
-  // Why there is no assistant: missing, lost or left.
+  // Why there is no assistant: missing, lost (perhaps still in the room, but away for long) or left.
   absence: null,
-  // off, asking, prompted (the browser waits for its user), on or failed, then with `code` and `message`.
+  // Why an assistant that was asked for does not come yet: busy or no_worker.
+  wait: null,
+  // off, unasked (the browser will ask its user, who is told first), asking, prompted (the browser waits for its user), on or failed, then with
+  // `code` and `message`.
   microphone: { state: 'off', promptAt: null, code: null, message: '', isMuted: false },
   // Whether the user goes on without a microphone.
   isTyping: false,
-  isSoundBlocked: false,
+  // Why the browser plays nothing and passes on no microphone: gesture or no_output.
+  soundBlockage: null,
   isRecorded: false,
   // When the gateway will close the call, in milliseconds; null if it will not.
   closesAt: null,
@@ -49,13 +51,14 @@ export const conversationReducers = {
   },
 
   agentPresent(call, { identity, name, value }) {
-    // What is in the room at the join counts from then on.
-    if (call.phase === 'connecting' || (call.agent?.identity === identity && call.agent.name === name)) return { call }
     const isNew = call.agent?.identity !== identity
+    const isKnown = !isNew && call.agent.name === name && !call.agent.isAway
+    // What is in the room at the join counts from then on.
+    if (call.phase === 'connecting' || isKnown) return { call }
     const effects = []
     let { onboarding, pendingText } = call
     // An assistant that replaces a lost one does not know of an earlier request.
-    if (isNew && (onboarding === 'wanted' || onboarding === 'asked')) {
+    if (onboarding === 'wanted' || (isNew && onboarding === 'asked')) {
       onboarding = 'asked'
       effects.push({ type: 'onboarding' })
     }
@@ -63,27 +66,43 @@ export const conversationReducers = {
       effects.push({ type: 'send', text: pendingText })
       pendingText = null
     }
-    const agent = { identity, name, state: value ?? 'initializing' }
-    return { call: { ...call, agent, absence: null, agentDueAt: null, onboarding, pendingText }, effects }
+    // One that reports no state is as good as ready.
+    const agent = { identity, name, state: value ?? 'idle', isAway: false }
+    return { call: { ...call, agent, absence: null, wait: null, agentDueAt: null, onboarding, pendingText }, effects }
+  },
+  /** Its connection is lost. It may resume, or be replaced. */
+  agentAway(call, { identity, name, value }, now) {
+    const isKnown = call.agent?.identity === identity && call.agent.isAway && (call.agentDueAt !== null || call.absence === 'lost')
+    if (call.phase === 'connecting' || isKnown) return { call }
+    const agent = { identity, name, state: value ?? 'idle', isAway: true }
+    return { call: { ...call, agent, absence: null, agentDueAt: now + GONE_MS } }
   },
   agentState: (call, { identity, value }) => ({ call: call.agent?.identity === identity ? { ...call, agent: { ...call.agent, state: value } } : call }),
   agentGone(call, { identity, isIntended }, now) {
     if (call.agent?.identity !== identity) return { call }
     // Another worker may take over.
-    const agentDueAt = isIntended ? null : now + ASSISTANT_TIMEOUT_MS
+    const agentDueAt = isIntended ? null : now + MISSING_MS
     return { call: { ...call, agent: null, tools: [], absence: isIntended ? 'left' : 'lost', agentDueAt } }
   },
   /** Nobody is in the room: only after a new join, where the events that told so were missed. */
   agentAwaited: (call, _, now) => ({
-    call: call.agent || call.agentDueAt !== null || call.absence ? call : { ...call, agentDueAt: now + ASSISTANT_TIMEOUT_MS },
+    call: call.agent || call.agentDueAt !== null || call.absence ? call : { ...call, agentDueAt: now + MISSING_MS },
   }),
 
+  /** `reason`: null if nothing is known to be awaited, ended if nobody comes any more. */
+  agentWaiting(call, { reason }) {
+    const isOver = reason === 'ended' && call.agent === null
+    const wait = reason === 'ended' ? null : reason
+    if (wait === call.wait && !isOver) return { call }
+    return { call: { ...call, wait, absence: isOver ? (call.absence ?? 'missing') : call.absence } }
+  },
+
   microphone(call, { value, code = null, message = '' }, now) {
-    const promptAt = value === 'asking' ? now + MICROPHONE_PROMPT_MS : null
+    const promptAt = value === 'asking' ? now + PROMPT_MS : null
     return { call: { ...call, isTyping: value === 'on' ? false : call.isTyping, microphone: { ...call.microphone, state: value, promptAt, code, message } } }
   },
   muted: (call, { isMuted }) => ({ call: { ...call, microphone: { ...call.microphone, isMuted } } }),
-  sound: (call, { isBlocked }) => ({ call: { ...call, isSoundBlocked: isBlocked } }),
+  sound: (call, { blockage }) => ({ call: { ...call, soundBlockage: blockage } }),
   recorded: (call, { isActive }) => ({ call: { ...call, isRecorded: isActive } }),
   draining: (call, { closesAt }) => ({ call: { ...call, closesAt } }),
   refused: (call, { message }) => ({ call: call.refusal === message ? call : { ...call, refusal: message } }),

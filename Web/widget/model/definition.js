@@ -1,7 +1,7 @@
 // An assistant as `GET /v1/assistants/{id}` describes it, reduced to what the widget shows. Anything unexpected is left out.
 
-const colors = ['verdant', 'twilight', 'bloom', 'mystic', 'flare', 'glacier']
-const themes = ['light', 'dark', 'auto']
+export const colors = ['verdant', 'twilight', 'bloom', 'mystic', 'flare', 'glacier', 'sky']
+export const themes = ['light', 'dark', 'auto']
 const presets = ['bars', 'wave']
 
 export const defaultVoices = ['alloy', 'echo', 'fable', 'onyx', 'nova', 'shimmer'].map((id) => ({ id, name: id[0].toUpperCase() + id.slice(1) }))
@@ -22,9 +22,18 @@ export function readDefinition(content) {
     history: link(widget.history_url),
     feedback: link(widget.feedback_url),
     theme: choice(widget.theme, themes, 'auto'),
-    color: choice(widget.visualizer_color, colors, 'verdant'),
+    // Empty: that of the presentation.
+    color: choice(widget.visualizer_color, colors, ''),
     preset: choice(widget.visualizer_preset, presets, 'bars'),
     startState: choice(widget.start_state, ['collapsed', 'expanded'], 'collapsed'),
+  }
+}
+
+/** What the element's attributes `theme` and `visualizer` say, if they are values of the definition; otherwise what the definition says. */
+export function appearance(definition, attributes, isTalk = false) {
+  return {
+    theme: choice(attributes.theme?.trim().toLowerCase(), themes, definition?.theme ?? 'auto'),
+    color: choice(attributes.visualizer?.trim().toLowerCase(), colors, definition?.color || (isTalk ? 'sky' : 'verdant')),
   }
 }
 

@@ -3,7 +3,8 @@
 // `view` is what is shown: idle, loading, collapsed, connecting, expanded, transcript or error. Effects are what the session has to do:
 // load, connect, microphone, leave, onboarding, remember, send. `deadline` is when the event `tick` is due.
 
-import { ASSISTANT_TIMEOUT_MS, conversationReducers, newCall } from './conversation.js'
+import { MISSING_MS } from '../../shared/waits.js'
+import { conversationReducers, newCall } from './conversation.js'
 
 // Token, connection and `hello` together. The library gives up earlier; a page's token provider may never answer.
 const CONNECT_TIMEOUT_MS = 30_000
@@ -13,6 +14,8 @@ export const initialState = {
   isWanted: false,
   assistant: '',
   isTalk: false,
+  // Only a button without text, and the transcript: the panel is never shown as `expanded`.
+  isIconOnly: false,
   // The page's, a tag or empty.
   language: '',
   // Of the assistant that was loaded; null before.
@@ -29,15 +32,19 @@ export const initialState = {
 
 export const isInCall = ({ call }) => call.phase !== 'none'
 
-/** What the assistant does, for the status: idle, thinking, or waiting while it speaks and can be interrupted. */
+/** What the assistant does, for the status: initializing, idle, thinking, waiting while it speaks and can be interrupted, or error. */
 export function agentStatus({ call }) {
-  if (call.phase !== 'connected' || !call.agent) return 'idle'
-  if (call.agent.state === 'thinking' || call.tools.length > 0) return 'thinking'
-  return call.agent.state === 'speaking' ? 'waiting' : 'idle'
+  if (call.phase !== 'connected' || !call.agent || call.agent.isAway) return 'idle'
+  if (call.agent.state === 'thinking' || (call.tools.length > 0 && call.agent.state !== 'error')) return 'thinking'
+  if (call.agent.state === 'speaking') return 'waiting'
+  return call.agent.state === 'initializing' || call.agent.state === 'error' ? call.agent.state : 'idle'
 }
 
-/** Whether the browser refuses the microphone and the user has not yet decided to type. */
-export const isDenied = ({ call }) => call.phase !== 'none' && call.microphone.code === 'permission_denied' && !call.isTyping
+/** Whether the microphone has a screen of its own: the browser will ask for it, or refuses it, and the user has not yet decided to type. */
+export function hasMicrophoneScreen({ call }) {
+  const { state, code } = call.microphone
+  return call.phase !== 'none' && !call.isTyping && (state === 'unasked' || code === 'permission_denied')
+}
 
 /** Returns `{state, effects}`. Events of an earlier attempt, and events that mean nothing in this state, change nothing. */
 export function handle(state, event, now) {
@@ -53,9 +60,9 @@ export function handle(state, event, now) {
 const unchanged = (state) => ({ state, effects: [] })
 
 const transitions = {
-  /** The element's attributes: `assistant`, `isWanted` (should-initialize), `isTalk`, and the page's `language`. A call is never ended by them. */
-  configured(state, { assistant, isWanted, isTalk, language = '' }) {
-    const next = { ...state, assistant, isWanted, isTalk, language }
+  /** The element's attributes: `assistant`, `isWanted` (should-initialize), `isTalk`, `isIconOnly`, and the page's `language`. A call is never ended by them. */
+  configured(state, { assistant, isWanted, isTalk, isIconOnly = false, language = '' }) {
+    const next = withoutVoiceView({ ...state, assistant, isWanted, isTalk, isIconOnly, language })
     if (isInCall(state) || (isWanted && state.view !== 'idle' && assistant === state.assistant)) return unchanged(next)
     return rest({ ...next, loaded: '', definition: null })
   },
@@ -78,8 +85,8 @@ const transitions = {
   connected(state, { identity, hasSeenOnboarding }, now) {
     if (state.call.phase !== 'connecting') return unchanged(state)
     const onboarding = state.definition.hasOnboarding && !hasSeenOnboarding ? 'wanted' : 'none'
-    const call = { ...state.call, phase: 'connected', identity, startedAt: now, onboarding, agentDueAt: now + ASSISTANT_TIMEOUT_MS }
-    return { state: withDeadline({ ...state, view: 'expanded', call }), effects: [{ type: 'microphone' }] }
+    const call = { ...state.call, phase: 'connected', identity, startedAt: now, onboarding, agentDueAt: now + MISSING_MS }
+    return { state: withDeadline(withoutVoiceView({ ...state, view: 'expanded', call })), effects: [{ type: 'microphone' }] }
   },
 
   connectFailed(state, { kind = 'connection', code, message, closeCode }) {
@@ -114,7 +121,7 @@ const transitions = {
   },
 
   showTranscript: (state) => unchanged(state.view === 'expanded' && isInCall(state) ? { ...state, view: 'transcript' } : state),
-  showVoice: (state) => unchanged(state.view === 'transcript' ? { ...state, view: 'expanded' } : state),
+  showVoice: (state) => unchanged(state.view === 'transcript' && hasVoiceView(state) ? { ...state, view: 'expanded' } : state),
 
   /** Without a microphone, the conversation goes on by text. */
   typeInstead: (state) =>
@@ -133,7 +140,7 @@ const transitions = {
       call: {
         ...call,
         microphone: isPrompted ? { ...call.microphone, state: 'prompted' } : call.microphone,
-        absence: isMissing ? (call.absence ?? 'missing') : call.absence,
+        absence: isMissing ? (call.absence ?? (call.agent ? 'lost' : 'missing')) : call.absence,
         agentDueAt: isMissing ? null : call.agentDueAt,
       },
     }))
@@ -143,6 +150,14 @@ const transitions = {
 /** Whether the attributes were changed during a call that was lost. */
 const isOutdated = (state) => !state.isWanted || state.loaded !== state.assistant
 
+/** Whether there is the view `expanded`: the icon alone goes on with the transcript. */
+export const hasVoiceView = ({ isTalk, isIconOnly }) => isTalk || !isIconOnly
+
+function withoutVoiceView(state) {
+  if (state.view !== 'expanded' || hasVoiceView(state)) return state
+  return { ...state, view: isInCall(state) ? 'transcript' : 'collapsed' }
+}
+
 /** Where the widget is when there is no call: not wanted, not loaded, or ready. */
 function rest(state) {
   const next = { ...state, call: newCall, problem: null, deadline: null }
@@ -151,7 +166,8 @@ function rest(state) {
   if (state.definition && state.loaded === state.assistant) {
     // What is open at first: of the talk view only the button, because a page may not be covered before anybody asked for it.
     const isFirst = state.view === 'loading'
-    return unchanged({ ...next, view: isFirst && state.definition.startState === 'expanded' && !state.isTalk ? 'expanded' : 'collapsed' })
+    const isOpen = isFirst && state.definition.startState === 'expanded' && !state.isTalk && !state.isIconOnly
+    return unchanged({ ...next, view: isOpen ? 'expanded' : 'collapsed' })
   }
   const attempt = state.attempt + 1
   return { state: { ...next, view: 'loading', attempt }, effects: [{ type: 'load', attempt }] }

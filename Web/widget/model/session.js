@@ -5,7 +5,7 @@ import { describeAssistant, developmentSession, listVoices } from '../../shared/
 import { GatewayError } from '../../shared/http.js'
 import { readDefinition, readVoices } from './definition.js'
 import { handle, initialState, isInCall } from './machine.js'
-import { RoomEvents } from './room-events.js'
+import { RoomListener } from './room-listener.js'
 import { storage } from './storage.js'
 
 export class Session {
@@ -13,15 +13,17 @@ export class Session {
   voices = readVoices([])
   #page
   #changed
+  /** @type {Room | null} */
   #room = null
-  #events = null
+  #listener = null
   #timer = 0
   #queue = []
   #isHandling = false
   #chosenVoice = storage.voice
 
   /**
-   * `page()` returns `{url, base, token, tokenProvider}`: the WebSocket's address or null, the origin of the HTTP API, and how to get tokens.
+   * `page()` returns `{url, base, token, tokenProvider, context}`: the WebSocket's address or null, the origin of the HTTP API, how to get tokens,
+   * and what the page tells the assistant about itself.
    * `changed(state, previous)` is called after each change.
    */
   constructor(page, changed) {
@@ -74,6 +76,7 @@ export class Session {
   showVoice = () => this.send('showVoice')
   typeInstead = () => this.send('typeInstead')
   retryMicrophone = () => this.#enableMicrophone()
+  enableMicrophone = () => this.#enableMicrophone()
   startAudio = () => this.#room?.startAudio().catch(() => {})
 
   restart = () => {
@@ -88,9 +91,12 @@ export class Session {
     })
   }
 
-  /** Returns whether the text was sent. Without a call, it starts one. */
+  /** Returns whether the text was sent. Without a call, it starts one, which begins with it. */
   async sendText(text) {
-    if (!isInCall(this.state)) return this.start(text)
+    if (!isInCall(this.state)) {
+      this.start(text)
+      return isInCall(this.state)
+    }
     return this.#attempt(async (room) => {
       await room.sendText(text)
       this.send('typed', { text })
@@ -132,7 +138,7 @@ export class Session {
   #effects = {
     load: ({ attempt }) => this.#load(attempt),
     connect: ({ attempt }) => this.#connect(attempt),
-    microphone: () => this.#enableMicrophone(),
+    microphone: () => this.#prepareMicrophone(),
     leave: () => this.#leave(),
     onboarding: () => this.#attempt((room) => room.startOnboarding()),
     remember: () => storage.rememberOnboarding(this.state.loaded),
@@ -154,7 +160,7 @@ export class Session {
   async #connect(attempt) {
     this.#leave()
     const room = (this.#room = new Room())
-    this.#events = new RoomEvents(room, attempt, () => room === this.#room, this)
+    this.#listener = new RoomListener(room, attempt, () => room === this.#room, this)
     // In the handler of the user's gesture. Rejects where the browser wants another one, which `audioBlocked` reports.
     room.startAudio().catch(() => {})
     try {
@@ -166,9 +172,9 @@ export class Session {
       if (room !== this.#room) return room.disconnect()
       const { identity } = room.localParticipant
       this.send('connected', { attempt, identity, hasSeenOnboarding: storage.hasSeenOnboarding(this.state.loaded) })
-      if (room.audioBlocked) this.send('sound', { attempt, isBlocked: true })
+      if (room.audioBlocked) this.send('sound', { attempt, blockage: room.audioBlockage })
       if (room.recording) this.send('recorded', { attempt, isActive: true })
-      this.#events.noteAgent()
+      this.#listener.noteAgent()
     } catch ({ kind, code, message, closeCode }) {
       this.send('connectFailed', { attempt, kind, code, message, closeCode })
     }
@@ -176,11 +182,12 @@ export class Session {
 
   /** Where to connect with which token: from the page, otherwise from a gateway for development. */
   async #admission() {
-    const { url, base, token, tokenProvider } = this.#page()
+    const { url, base, token, tokenProvider, context } = this.#page()
     if (typeof tokenProvider === 'function') {
       let given
       try {
-        given = await tokenProvider({ assistant: this.state.assistant, voice: this.voice })
+        const request = { assistant: this.state.assistant, voice: this.voice }
+        given = await tokenProvider(context ? { ...request, clientContext: context } : request)
       } catch (error) {
         throw { kind: 'other', code: 'provider_failed', message: String(error?.message ?? '') }
       }
@@ -194,6 +201,14 @@ export class Session {
     return session
   }
 
+  /** In the talk view, a user whom the browser is going to ask learns why first. */
+  async #prepareMicrophone() {
+    const room = this.#room
+    if (this.state.isTalk && (await microphonePermission()) === 'prompt') {
+      if (room === this.#room) this.send('microphone', { attempt: this.state.attempt, value: 'unasked' })
+    } else if (room === this.#room) await this.#enableMicrophone()
+  }
+
   async #enableMicrophone() {
     const room = this.#room
     if (room?.state !== 'connected') return
@@ -204,7 +219,7 @@ export class Session {
       this.send('microphone', { attempt, value: 'on' })
       if (this.state.call.microphone.isMuted) await room.localParticipant.setMuted(true)
     } catch ({ code = 'failed', message = '' }) {
-      if (room.state !== 'disconnected') this.send('microphone', { attempt, value: 'failed', code, message })
+      if (!hasEnded(room)) this.send('microphone', { attempt, value: 'failed', code, message })
     }
   }
 
@@ -214,6 +229,7 @@ export class Session {
     room?.disconnect()
   }
 
+  /** @param {(room: Room) => Promise<unknown>} action */
   async #attempt(action) {
     const room = this.#room
     if (!room) return false
@@ -227,3 +243,14 @@ export class Session {
     }
   }
 }
+
+/** granted, denied or prompt; empty where the browser does not tell. */
+async function microphonePermission() {
+  try {
+    return (await navigator.permissions.query({ name: /** @type {PermissionName} */ ('microphone') })).state
+  } catch {
+    return ''
+  }
+}
+
+const hasEnded = ({ state }) => state === 'disconnected'

@@ -36,25 +36,31 @@ function known(tag) {
 /** The name to show; never empty. */
 export const nameOf = (state) => state.call.agent?.name || state.definition?.name || textsOf(state).assistant
 
-/** One line that tells what happens now. */
+/** One line that tells what happens now; empty while the widget is not wanted. */
 export function statusText(state) {
   const { view, call, definition } = state
   const { status } = textsOf(state)
-  if (view === 'idle') return status.off
+  if (view === 'idle') return ''
   if (view === 'loading') return status.loading
   if (view === 'error') return status.unavailable
   if (call.phase === 'none') return status.ready
   if (call.phase === 'connecting') return status.connecting
   if (call.phase === 'reconnecting') return status.reconnecting
+  if (call.wait && !call.agent) return call.wait === 'no_worker' ? status.unstaffed : status.busy
+  if (call.absence === 'lost') return status.gone(nameOf(state))
   if (!call.agent) return call.absence === 'left' ? status.ended : status.waiting(nameOf(state))
+  if (call.agent.isAway) return status.returning(nameOf(state))
   const { microphone } = call
-  const isHeard = microphone.state === 'on' && !microphone.isMuted
+  const isOn = microphone.state === 'on' && call.soundBlockage === null
+  const isHeard = isOn && !microphone.isMuted
   const does = agentStatus(state)
+  if (does === 'initializing') return status.initializing(nameOf(state))
+  if (does === 'error') return status.failed(nameOf(state))
   if (does === 'thinking') return call.tools.length ? status.working(toolName(call.tools.at(-1))) : definition.thinkingText || status.thinking
   if (does === 'waiting') return isHeard ? definition.interruptText || status.interruptible : status.speaking
   if (microphone.state === 'prompted') return status.prompted
-  if (microphone.state === 'on') return microphone.isMuted ? status.muted : status.listening
-  return microphone.state === 'failed' ? status.typing : status.moment
+  if (isOn) return microphone.isMuted ? status.muted : status.listening
+  return ['failed', 'on', 'unasked'].includes(microphone.state) ? status.typing : status.moment
 }
 
 const toolName = ({ name }) => name.replace(/[_-]+/g, ' ')
@@ -86,12 +92,16 @@ export function describeNotices(state) {
   const add = (key, severity, text, ...names) => found.push({ key, severity, text, actions: labelled(actions, ...names) })
   const name = nameOf(state)
   if (call.phase === 'reconnecting') add('connection', 'warning', notices.reconnecting)
-  if (call.absence === 'missing') add('agent', 'warning', notices.missing(name), 'restart', 'stop')
-  if (call.absence === 'lost') add('agent', 'warning', notices.lost(name), 'restart', 'stop')
-  if (call.absence === 'left') add('agent', 'info', notices.left(name), 'restart', 'stop')
-  if (call.isSoundBlocked) add('sound', 'warning', notices.soundBlocked, 'startAudio')
+  const isWaiting = call.wait !== null && call.agent === null
+  if (isWaiting) add('agent', 'info', call.wait === 'no_worker' ? notices.unstaffed : notices.busy, 'stop')
+  else if (call.absence === 'missing') add('agent', 'warning', notices.missing(name), 'restart', 'stop')
+  else if (call.absence === 'lost') add('agent', 'warning', notices.lost(name), 'restart', 'stop')
+  else if (call.absence === 'left') add('agent', 'info', notices.left(name), 'restart', 'stop')
+  else if (agentStatus(state) === 'error') add('agent', 'warning', notices.failed(name), 'restart', 'stop')
+  if (call.soundBlockage) add('sound', 'warning', call.soundBlockage === 'no_output' ? notices.noOutput : notices.soundBlocked, 'startAudio')
   const { microphone, isTyping } = call
   if (microphone.state === 'prompted') add('microphone', 'info', notices.prompted, 'typeInstead')
+  if (microphone.state === 'unasked') add('microphone', 'info', faults.unasked.off, 'enableMicrophone')
   if (microphone.state === 'failed') {
     const choices = isTyping ? ['retryMicrophone'] : ['retryMicrophone', 'typeInstead']
     const isKnown = ['permission_denied', 'not_found', 'in_use', 'ended', 'unsupported'].includes(microphone.code)
@@ -106,9 +116,13 @@ export function describeNotices(state) {
 
 const timeOfDay = (time, language) => new Date(time).toLocaleTimeString(language, { hour: '2-digit', minute: '2-digit' })
 
-/** A blocked microphone, `{title, text, steps, actions}`: the steps lead to the browser's setting of this page. */
-export function describeBlockedMicrophone(state, userAgent = navigator.userAgent) {
-  const { microphone: { title, text }, steps, actions } = textsOf(state)
+/** What the screen of the microphone says, `{title, text, steps, actions}`: where it is blocked, the steps lead to the browser's setting of this page. */
+export function describeMicrophone(state, userAgent = navigator.userAgent) {
+  const { microphone: { title, text, unasked }, steps, actions } = textsOf(state)
+  if (state.call.microphone.state === 'unasked') {
+    const [enable, type] = labelled(actions, 'enableMicrophone', 'typeInstead')
+    return { title: unasked.title, text: unasked.text, steps: [], actions: [enable, { ...type, label: actions.notNow }] }
+  }
   const [retry, type] = labelled(actions, 'retryMicrophone', 'typeInstead')
   return { title, text, steps: [...steps[browser(userAgent)], steps.last], actions: [{ ...retry, label: actions.retry }, type] }
 }

@@ -21,8 +21,9 @@ export const conversation = css`
     background: var(--color-1);
   }
 
-  .status[data-status='thinking'] .status-dot,
-  .status[data-status='busy'] .status-dot { animation: breathe 1.2s ease-in-out infinite alternate; }
+  .status[data-status='error'] .status-dot { background: var(--danger); }
+
+  .status:is([data-status='thinking'], [data-status='busy'], [data-status='initializing']) .status-dot { animation: breathe 1.2s ease-in-out infinite alternate; }
   .status[data-status='busy'] .status-dot { background: var(--text-quiet); }
 
   @keyframes breathe {
@@ -45,7 +46,7 @@ export const conversation = css`
 
   .caption-speaker {
     color: var(--text-quiet);
-    font-size: 13px;
+    font-size: 0.867em;
   }
 
   .caption-text { text-wrap: pretty; }
@@ -59,7 +60,7 @@ export const conversation = css`
 
   .word[data-heard] { opacity: 1; }
 
-  .transcript { display: flex; flex-direction: column; min-height: 0; }
+  .transcript { display: flex; flex-direction: column; min-height: 0; background: var(--patchbay-transcript, transparent); }
 
   .lines {
     display: flex;
@@ -75,14 +76,28 @@ export const conversation = css`
     overflow-wrap: anywhere;
   }
 
-  .lines li { display: grid; gap: 3px; max-width: 88%; }
-  .lines li[data-kind='user'] { align-self: end; justify-items: end; }
+  .lines li {
+    --bubble: var(--agent-bubble);
+    --bubble-text: var(--agent-text);
+    --bubble-quiet: color-mix(in srgb, var(--bubble-text) 78%, var(--bubble));
+    display: grid;
+    gap: 3px;
+    justify-items: start;
+    max-width: 88%;
+  }
 
-  .lines .speaker { color: var(--text-quiet); font-size: 12px; }
-  .lines li[data-kind='user'] p { padding: 7px 13px; border-radius: 16px; background: var(--sunken); }
-  .lines li[data-kind='note'] { color: var(--text-quiet); font-size: 13px; }
-  .lines li[data-partial] p { color: var(--text-quiet); }
-  .lines .next, .lines s { color: var(--text-quiet); }
+  .lines li[data-kind='user'] {
+    --bubble: var(--user-bubble);
+    --bubble-text: var(--user-text);
+    align-self: end;
+    justify-items: end;
+  }
+
+
+  .lines .speaker { color: var(--text-quiet); font-size: 0.8em; }
+  .lines p { padding: 7px 13px; border-radius: 16px; background: var(--bubble); color: var(--bubble-text); }
+  .lines li[data-kind='note'] p { padding: 0; background: none; color: var(--text-quiet); font-size: 0.867em; }
+  .lines li[data-partial] p, .lines .next, .lines s { color: var(--bubble-quiet); }
 
   .lines mark {
     border-radius: 4px;
@@ -109,6 +124,7 @@ export const conversation = css`
 
   .composer input {
     flex: 1;
+    background: var(--input);
     min-height: 44px;
     padding: 8px 16px;
     border-radius: 22px;
@@ -158,7 +174,7 @@ export const conversation = css`
     align-items: center;
     gap: 6px;
     color: var(--text-quiet);
-    font-size: 13px;
+    font-size: 0.867em;
   }
 
   .card-kind .icon { width: 16px; height: 16px; }
@@ -176,7 +192,7 @@ export const conversation = css`
     max-height: 220px;
   }
 
-  .card-note { color: var(--danger); font-size: 13px; }
+  .card-note { color: var(--danger); font-size: 0.867em; }
   .card .actions { margin-block-start: 4px; }
 
   .notices { display: grid; gap: 8px; }
@@ -190,7 +206,7 @@ export const conversation = css`
     padding: 10px 14px;
     border-radius: 12px;
     background: var(--sunken);
-    font-size: 14px;
+    font-size: 0.933em;
   }
 
   .notice .icon { margin-block-start: 1px; color: var(--text-quiet); }
@@ -206,6 +222,19 @@ export const conversation = css`
     background: color-mix(in srgb, var(--accent) 14%, var(--surface));
     color: var(--accent);
   }
+
+  .button.mute {
+    --mute: var(--patchbay-mute, var(--surface));
+    --mute-icon: var(--patchbay-mute-icon, var(--text));
+  }
+
+  .button.mute[data-pressed] {
+    --mute: var(--patchbay-mute-active, color-mix(in srgb, var(--accent) 14%, var(--surface)));
+    --mute-icon: var(--patchbay-mute-icon, var(--accent));
+  }
+
+  .button.mute:not(:disabled, [aria-disabled]) { background: var(--mute); color: var(--mute-icon); }
+  .button.mute:hover:not(:disabled, [aria-disabled]) { background: color-mix(in srgb, var(--mute) 88%, var(--text)); }
 
   .button.stop {
     min-width: 132px;

@@ -44,6 +44,15 @@ export const launcher = css`
 
   .launcher-icon .icon { width: 22px; height: 22px; }
 
+  .launcher-icon img {
+    width: 100%;
+    height: 100%;
+    border-radius: 50%;
+    object-fit: contain;
+  }
+
+  .launcher-icon:has(img:not([hidden])) { background: transparent; }
+
   .launcher[aria-disabled] .launcher-icon {
     background: var(--sunken);
     color: var(--text-quiet);
@@ -60,7 +69,7 @@ export const launcher = css`
 
   .launcher-hint {
     color: var(--text-quiet);
-    font-size: 13px;
+    font-size: 0.867em;
     line-height: 1.35;
   }
 
@@ -70,9 +79,42 @@ export const launcher = css`
     border-radius: 50%;
   }
 
+  /* The microphone of the talk view. */
+  .launcher[data-talk]:not([data-error]) { animation: glow 2.5s ease-in-out infinite; }
+
+  @keyframes glow {
+    0%, 100% { box-shadow: 0 0 12px color-mix(in srgb, var(--color-1) 45%, transparent); }
+    50% { box-shadow: 0 0 24px color-mix(in srgb, var(--color-1) 75%, transparent); }
+  }
+
+  .launcher-tooltip {
+    padding: 5px 12px;
+    border-radius: 14px;
+    background: var(--text);
+    color: var(--surface);
+    font-size: 0.867em;
+    animation: tooltip 13s both;
+    pointer-events: none;
+  }
+
+  @keyframes tooltip {
+    0%, 100% { opacity: 0; visibility: hidden; }
+    15%, 85% { opacity: 1; visibility: visible; }
+  }
+
   .launcher[data-icon-only] .launcher-texts { display: none; }
   .launcher[data-icon-only] .launcher-icon { width: 56px; height: 56px; }
   .launcher[data-icon-only] .launcher-icon .icon { width: 26px; height: 26px; }
+
+  /* The logo on a disc of its own, because it may have any colours. */
+  .launcher[data-icon-only] .launcher-icon:has(img:not([hidden])) { background: var(--accent); }
+
+  .launcher[data-icon-only] .launcher-icon img {
+    width: 40px;
+    height: 40px;
+    padding: 4px;
+    background: var(--surface);
+  }
 
   .launcher[data-error] .launcher-icon {
     background: var(--danger);

@@ -67,7 +67,7 @@ export const panel = css`
 
   .logo-letter {
     background: color-mix(in srgb, var(--color-1) 14%, var(--surface));
-    color: color-mix(in srgb, var(--color-1) 75%, var(--text));
+    color: color-mix(in srgb, var(--accent) 75%, var(--text));
     font-weight: 700;
   }
 
@@ -122,5 +122,14 @@ export const panel = css`
       margin-inline-end: -8px;
       margin-block-end: -8px;
     }
+
+    /* The icon opens the transcript, which takes the whole screen. */
+    .root[data-icon-only][data-view='transcript'] .panel {
+      height: calc(100dvh - 24px);
+      max-height: none;
+    }
+
+    .root[data-icon-only][data-view='transcript'] .panel-body,
+    .root[data-icon-only][data-view='transcript'] .transcript { flex-grow: 1; }
   }
 `

@@ -5,7 +5,6 @@ export const de = {
   you: 'Sie',
 
   status: {
-    off: 'Noch nicht eingeschaltet',
     loading: 'Wird geladen …',
     unavailable: 'Nicht verfügbar',
     ready: 'Bereit zum Gespräch',
@@ -13,6 +12,12 @@ export const de = {
     reconnecting: 'Verbindung verloren. Sie wird wiederhergestellt …',
     ended: 'Das Gespräch ist beendet',
     waiting: (name) => `Warten auf ${name} …`,
+    returning: (name) => `${name} verbindet sich neu …`,
+    gone: (name) => `${name} ist nicht mehr da`,
+    initializing: (name) => `${name} macht sich bereit …`,
+    failed: (name) => `Bei ${name} ist ein Fehler aufgetreten`,
+    busy: 'Alle Assistenten sind beschäftigt',
+    unstaffed: 'Kein Assistent ist verfügbar',
     working: (tool) => `In Arbeit: ${tool} …`,
     thinking: 'Denkt nach …',
     interruptible: 'Zum Unterbrechen einfach sprechen',
@@ -27,7 +32,6 @@ export const de = {
   launcher: {
     start: (name) => `Mit ${name} sprechen`,
     name: 'Sprachassistent',
-    off: 'Wartet, bis diese Seite ihn einschaltet',
   },
 
   controls: {
@@ -57,6 +61,7 @@ export const de = {
   },
 
   talk: {
+    tap: 'Zum Sprechen tippen',
     ready: 'Was kann ich für Sie tun?',
     moment: 'Einen Moment',
   },
@@ -85,15 +90,21 @@ export const de = {
     takeOver: 'Hier fortsetzen',
     typeInstead: 'Stattdessen schreiben',
     retryMicrophone: 'Mikrofon erneut versuchen',
+    enableMicrophone: 'Mikrofon einschalten',
+    notNow: 'Jetzt nicht',
     startAudio: 'Ton einschalten',
   },
 
   notices: {
     reconnecting: 'Das Gespräch geht weiter, sobald die Verbindung wieder steht. Lassen Sie diese Seite geöffnet.',
     missing: (name) => `${name} ist nicht beigetreten. Warten Sie noch etwas, oder beginnen Sie neu.`,
-    lost: (name) => `${name} hat die Verbindung verloren. Vielleicht geht es gleich weiter; sonst beginnen Sie bitte neu.`,
+    lost: (name) => `${name} ist nicht mehr da. Warten Sie einen Moment, bis ein anderer Assistent übernimmt, oder beginnen Sie neu.`,
     left: (name) => `${name} hat das Gespräch beendet.`,
-    soundBlocked: 'Der Browser lässt den Ton aus, bis Sie ihn einschalten.',
+    failed: (name) => `Bei ${name} ist ein Fehler aufgetreten. Warten Sie einen Moment, oder beginnen Sie neu.`,
+    busy: 'Alle Assistenten sind beschäftigt. Bleiben Sie hier: Sobald einer frei ist, kommt er dazu.',
+    unstaffed: 'Zurzeit ist kein Assistent verfügbar. Bleiben Sie hier, bis einer kommt, oder versuchen Sie es später noch einmal.',
+    soundBlocked: 'Der Browser lässt Ton und Mikrofon aus, bis Sie sie einschalten.',
+    noOutput: 'Es gibt keine Tonausgabe: Sie hören nichts und werden nicht gehört. Schließen Sie Lautsprecher oder Kopfhörer an und schalten Sie den Ton ein, oder schreiben Sie.',
     prompted: 'Wählen Sie „Zulassen“, wenn Ihr Browser nach dem Mikrofon fragt.',
     closing: (time) => `Das Gateway startet um ${time} neu. Kommen Sie bitte bis dahin zum Ende, oder beginnen Sie danach neu.`,
     refused: (message) => `Das hat nicht geklappt: ${message} Versuchen Sie es noch einmal.`,
@@ -101,6 +112,11 @@ export const de = {
   },
 
   microphone: {
+    unasked: {
+      title: 'Zugriff auf das Mikrofon nötig',
+      text: 'Um mit dem Assistenten zu sprechen, muss er Sie hören. Ihr Browser fragt gleich danach: Wählen Sie „Zulassen“.',
+      off: 'Das Mikrofon ist aus. Sie können schreiben oder sprechen.',
+    },
     title: 'Das Mikrofon ist blockiert',
     text: 'Ihr Browser gibt es für diese Seite nicht frei. So lassen Sie es zu:',
     permission_denied: 'Das Mikrofon ist für diese Seite blockiert. Sie können schreiben, oder es in den Einstellungen des Browsers zulassen und erneut versuchen.',
@@ -140,6 +156,8 @@ export const de = {
     no_assistant: { title: 'Kein Assistent gewählt', text: 'Diese Seite sagt nicht, welcher Assistent geladen werden soll. Wer sie betreibt, setzt das Attribut „assistant-id“.' },
     assistant_not_found: { title: 'Diesen Assistenten gibt es nicht', text: 'Vielleicht wurde er entfernt oder umbenannt. Wenden Sie sich an den Betreiber dieser Seite, oder versuchen Sie es später noch einmal.' },
     connection_failed: { title: 'Keine Verbindung', text: 'Das Gateway ist nicht erreichbar. Prüfen Sie, ob dieses Gerät online ist, und versuchen Sie es dann noch einmal.' },
+    unsupported_url: { title: 'Die Adresse des Gateways ist ungültig', text: 'Was diese Seite nennt, ist keine Adresse eines Gateways. Wer sie betreibt, berichtigt „url“.' },
+    insecure_url: { title: 'Die Adresse des Gateways ist ungültig', text: 'Diese Seite wurde über HTTPS geladen, deshalb muss die Adresse mit „wss://“ beginnen. Wer sie betreibt, berichtigt „url“.' },
     timeout: { title: 'Das dauert zu lange', text: 'Keine Antwort innerhalb von 30 Sekunden. Prüfen Sie Ihre Verbindung und versuchen Sie es dann noch einmal.' },
     token_expired: { title: 'Ihr Zugang ist abgelaufen', text: 'Versuchen Sie es erneut, um einen neuen zu erhalten. Wenn das nicht hilft, laden Sie die Seite neu, oder melden Sie sich erneut an.' },
     no_token: { title: 'Diese Seite gewährt keinen Zugang', text: 'Sie stellt kein Token für ein Gespräch bereit. Wer sie betreibt, setzt „token“ oder „tokenProvider“.' },

@@ -6,7 +6,6 @@ export const en = {
   you: 'You',
 
   status: {
-    off: 'Not turned on yet',
     loading: 'Loading…',
     unavailable: 'Not available',
     ready: 'Ready to talk',
@@ -14,6 +13,12 @@ export const en = {
     reconnecting: 'Connection lost. Reconnecting…',
     ended: 'The conversation has ended',
     waiting: (name) => `Waiting for ${name} to join…`,
+    returning: (name) => `${name} is reconnecting…`,
+    gone: (name) => `${name} is gone`,
+    initializing: (name) => `${name} is getting ready…`,
+    failed: (name) => `${name} has a problem`,
+    busy: 'All assistants are busy',
+    unstaffed: 'No assistant is available',
     working: (tool) => `Working on it: ${tool}…`,
     thinking: 'Thinking…',
     interruptible: 'Speak to interrupt',
@@ -28,7 +33,6 @@ export const en = {
   launcher: {
     start: (name) => `Talk to ${name}`,
     name: 'Voice assistant',
-    off: 'Waits until this page turns it on',
   },
 
   controls: {
@@ -58,6 +62,7 @@ export const en = {
   },
 
   talk: {
+    tap: 'Tap to talk',
     ready: 'What can I do for you?',
     moment: 'One moment',
   },
@@ -86,15 +91,21 @@ export const en = {
     takeOver: 'Continue here',
     typeInstead: 'Type instead',
     retryMicrophone: 'Try the microphone again',
+    enableMicrophone: 'Enable Microphone',
+    notNow: 'Not now',
     startAudio: 'Turn on sound',
   },
 
   notices: {
     reconnecting: 'The conversation continues as soon as the connection is back. Keep this page open.',
     missing: (name) => `${name} has not joined. Wait a little longer, or start again.`,
-    lost: (name) => `${name} lost the connection. It may return in a moment; otherwise start again.`,
+    lost: (name) => `${name} is gone. Wait a moment for another assistant to take over, or start again.`,
     left: (name) => `${name} has ended the conversation.`,
-    soundBlocked: 'The browser keeps the sound off until you turn it on.',
+    failed: (name) => `${name} has run into a problem. Wait a moment, or start again.`,
+    busy: 'All assistants are busy. Stay here: one joins as soon as it is free.',
+    unstaffed: 'No assistant is available at the moment. Stay here until one comes, or try again later.',
+    soundBlocked: 'The browser keeps sound and microphone off until you turn them on.',
+    noOutput: 'There is no sound output: you hear nothing and are not heard. Connect a speaker or headphones, then turn on sound, or type.',
     prompted: 'Choose “Allow” where your browser asks for the microphone.',
     closing: (time) => `The gateway restarts at ${time}. Finish by then, or start again after it.`,
     refused: (message) => `That did not work: ${message} Try it again.`,
@@ -102,6 +113,11 @@ export const en = {
   },
 
   microphone: {
+    unasked: {
+      title: 'Microphone Access Required',
+      text: 'To talk to the assistant, it needs to hear you. Your browser asks next: choose “Allow”.',
+      off: 'The microphone is off. You can type, or talk.',
+    },
     title: 'The microphone is blocked',
     text: 'Your browser does not let this page use it. To talk, allow it in the browser’s settings:',
     permission_denied: 'The microphone is blocked for this page. You can type, or allow it in the browser’s settings and try again.',
@@ -143,6 +159,8 @@ export const en = {
     no_assistant: { title: 'No assistant is chosen', text: 'This page does not say which assistant to load. Its owner sets the attribute “assistant-id”.' },
     assistant_not_found: { title: 'This assistant does not exist', text: 'It may have been removed or renamed. Tell the owner of this page, or try again later.' },
     connection_failed: { title: 'No connection', text: 'The gateway cannot be reached. Check that this device is online, then try again.' },
+    unsupported_url: { title: 'The gateway’s address is not valid', text: 'This page names no address of a gateway. Its owner corrects “url”.' },
+    insecure_url: { title: 'The gateway’s address is not valid', text: 'This page was loaded over HTTPS, so the address must begin with “wss://”. Its owner corrects “url”.' },
     timeout: { title: 'This takes too long', text: 'No answer within 30 seconds. Check your connection, then try again.' },
     token_expired: { title: 'Your access has expired', text: 'Try again to get a new one. If that does not help, reload the page or log in again.' },
     no_token: { title: 'This page gives no access', text: 'It provides no token for a conversation. Its owner sets “token” or “tokenProvider”.' },

@@ -5,7 +5,6 @@ export const es = {
   you: 'Usted',
 
   status: {
-    off: 'Aún no está activado',
     loading: 'Cargando…',
     unavailable: 'No disponible',
     ready: 'Listo para hablar',
@@ -13,6 +12,12 @@ export const es = {
     reconnecting: 'Se perdió la conexión. Reconectando…',
     ended: 'La conversación ha terminado',
     waiting: (name) => `Esperando a ${name}…`,
+    returning: (name) => `${name} se está reconectando…`,
+    gone: (name) => `${name} ya no está`,
+    initializing: (name) => `${name} se está preparando…`,
+    failed: (name) => `${name} tiene un problema`,
+    busy: 'Todos los asistentes están ocupados',
+    unstaffed: 'No hay ningún asistente disponible',
     working: (tool) => `En curso: ${tool}…`,
     thinking: 'Pensando…',
     interruptible: 'Hable para interrumpir',
@@ -27,7 +32,6 @@ export const es = {
   launcher: {
     start: (name) => `Hablar con ${name}`,
     name: 'Asistente de voz',
-    off: 'Espera a que esta página lo active',
   },
 
   controls: {
@@ -57,6 +61,7 @@ export const es = {
   },
 
   talk: {
+    tap: 'Toque para hablar',
     ready: '¿En qué puedo ayudarle?',
     moment: 'Un momento',
   },
@@ -85,15 +90,21 @@ export const es = {
     takeOver: 'Continuar aquí',
     typeInstead: 'Escribir',
     retryMicrophone: 'Reintentar con el micrófono',
+    enableMicrophone: 'Activar el micrófono',
+    notNow: 'Ahora no',
     startAudio: 'Activar el sonido',
   },
 
   notices: {
     reconnecting: 'La conversación continuará en cuanto vuelva la conexión. Mantenga esta página abierta.',
     missing: (name) => `${name} no se ha unido. Espere un poco más o empiece de nuevo.`,
-    lost: (name) => `${name} ha perdido la conexión. Puede que vuelva en un momento; si no, empiece de nuevo.`,
+    lost: (name) => `${name} ya no está. Espere un momento a que otro asistente continúe, o empiece de nuevo.`,
     left: (name) => `${name} ha terminado la conversación.`,
-    soundBlocked: 'El navegador mantiene el sonido apagado hasta que usted lo active.',
+    failed: (name) => `${name} ha tenido un problema. Espere un momento o empiece de nuevo.`,
+    busy: 'Todos los asistentes están ocupados. Quédese aquí: uno se unirá en cuanto esté libre.',
+    unstaffed: 'No hay ningún asistente disponible en este momento. Quédese aquí hasta que llegue uno o inténtelo más tarde.',
+    soundBlocked: 'El navegador mantiene el sonido y el micrófono apagados hasta que usted los active.',
+    noOutput: 'No hay salida de audio: no oye nada ni se le oye. Conecte un altavoz o unos auriculares y active el sonido, o escriba.',
     prompted: 'Elija «Permitir» cuando su navegador pida el micrófono.',
     closing: (time) => `La pasarela se reiniciará a esta hora: ${time}. Termine antes o empiece de nuevo después.`,
     refused: (message) => `No ha funcionado: ${message} Inténtelo de nuevo.`,
@@ -101,6 +112,11 @@ export const es = {
   },
 
   microphone: {
+    unasked: {
+      title: 'Se necesita acceso al micrófono',
+      text: 'Para hablar con el asistente, tiene que poder oírle. Su navegador lo preguntará ahora: elija «Permitir».',
+      off: 'El micrófono está apagado. Puede escribir o hablar.',
+    },
     title: 'El micrófono está bloqueado',
     text: 'Su navegador no permite que esta página lo use. Para hablar, permítalo en los ajustes del navegador:',
     permission_denied: 'El micrófono está bloqueado para esta página. Puede escribir, o permitirlo en los ajustes del navegador e intentarlo de nuevo.',
@@ -140,6 +156,8 @@ export const es = {
     no_assistant: { title: 'No se ha elegido ningún asistente', text: 'Esta página no indica qué asistente cargar. Su responsable define el atributo «assistant-id».' },
     assistant_not_found: { title: 'Este asistente no existe', text: 'Puede que se haya eliminado o renombrado. Avise al responsable de esta página, o inténtelo más tarde.' },
     connection_failed: { title: 'Sin conexión', text: 'No se puede acceder a la pasarela. Compruebe que este dispositivo está conectado e inténtelo de nuevo.' },
+    unsupported_url: { title: 'La dirección de la pasarela no es válida', text: 'Esta página no indica la dirección de una pasarela. Su responsable corrige «url».' },
+    insecure_url: { title: 'La dirección de la pasarela no es válida', text: 'Esta página se cargó por HTTPS, por lo que la dirección debe empezar por «wss://». Su responsable corrige «url».' },
     timeout: { title: 'Está tardando demasiado', text: 'No ha habido respuesta en 30 segundos. Compruebe su conexión e inténtelo de nuevo.' },
     token_expired: { title: 'Su acceso ha caducado', text: 'Inténtelo de nuevo para obtener otro. Si no funciona, vuelva a cargar la página o inicie sesión de nuevo.' },
     no_token: { title: 'Esta página no da acceso', text: 'No proporciona ningún token para una conversación. Su responsable define «token» o «tokenProvider».' },

@@ -5,7 +5,6 @@ export const fr = {
   you: 'Vous',
 
   status: {
-    off: 'Pas encore activé',
     loading: 'Chargement…',
     unavailable: 'Non disponible',
     ready: 'Prêt à vous parler',
@@ -13,6 +12,12 @@ export const fr = {
     reconnecting: 'Connexion perdue. Reconnexion…',
     ended: 'La conversation est terminée',
     waiting: (name) => `En attente de ${name}…`,
+    returning: (name) => `${name} se reconnecte…`,
+    gone: (name) => `${name} n’est plus là`,
+    initializing: (name) => `${name} se prépare…`,
+    failed: (name) => `${name} a un problème`,
+    busy: 'Tous les assistants sont occupés',
+    unstaffed: 'Aucun assistant n’est disponible',
     working: (tool) => `En cours : ${tool}…`,
     thinking: 'Réflexion en cours…',
     interruptible: 'Parlez pour interrompre',
@@ -27,7 +32,6 @@ export const fr = {
   launcher: {
     start: (name) => `Parler à ${name}`,
     name: 'Assistant vocal',
-    off: 'Attend que cette page l’active',
   },
 
   controls: {
@@ -57,6 +61,7 @@ export const fr = {
   },
 
   talk: {
+    tap: 'Touchez pour parler',
     ready: 'Que puis-je faire pour vous ?',
     moment: 'Un instant',
   },
@@ -85,15 +90,21 @@ export const fr = {
     takeOver: 'Continuer ici',
     typeInstead: 'Écrire plutôt',
     retryMicrophone: 'Réessayer le micro',
+    enableMicrophone: 'Activer le micro',
+    notNow: 'Pas maintenant',
     startAudio: 'Activer le son',
   },
 
   notices: {
     reconnecting: 'La conversation reprendra dès le retour de la connexion. Gardez cette page ouverte.',
     missing: (name) => `${name} n’a pas rejoint la conversation. Patientez encore un peu, ou recommencez.`,
-    lost: (name) => `${name} a perdu la connexion. Son retour est possible dans un instant ; sinon, recommencez.`,
+    lost: (name) => `${name} n’est plus là. Patientez un instant, le temps qu’un autre assistant prenne le relais, ou recommencez.`,
     left: (name) => `${name} a mis fin à la conversation.`,
-    soundBlocked: 'Le navigateur coupe le son jusqu’à ce que vous l’activiez.',
+    failed: (name) => `${name} a rencontré un problème. Patientez un instant, ou recommencez.`,
+    busy: 'Tous les assistants sont occupés. Restez ici : l’un d’eux vous rejoindra dès qu’il sera libre.',
+    unstaffed: 'Aucun assistant n’est disponible pour le moment. Restez ici jusqu’à ce qu’il en vienne un, ou réessayez plus tard.',
+    soundBlocked: 'Le navigateur coupe le son et le micro jusqu’à ce que vous les activiez.',
+    noOutput: 'Aucune sortie audio : vous n’entendez rien et n’êtes pas entendu. Branchez un haut-parleur ou un casque, puis activez le son, ou écrivez.',
     prompted: 'Choisissez « Autoriser » lorsque votre navigateur demande l’accès au micro.',
     closing: (time) => `La passerelle redémarre à ${time}. Terminez d’ici là, ou recommencez ensuite.`,
     refused: (message) => `Cela n’a pas fonctionné : ${message} Réessayez.`,
@@ -101,6 +112,11 @@ export const fr = {
   },
 
   microphone: {
+    unasked: {
+      title: 'Accès au micro nécessaire',
+      text: 'Pour parler à l’assistant, il doit vous entendre. Votre navigateur va vous le demander : choisissez « Autoriser ».',
+      off: 'Le micro est désactivé. Vous pouvez écrire ou parler.',
+    },
     title: 'Le micro est bloqué',
     text: 'Votre navigateur ne permet pas à cette page de l’utiliser. Pour parler, autorisez-le dans les réglages du navigateur :',
     permission_denied: 'Le micro est bloqué pour cette page. Vous pouvez écrire, ou l’autoriser dans les réglages du navigateur puis réessayer.',
@@ -140,6 +156,8 @@ export const fr = {
     no_assistant: { title: 'Aucun assistant n’est choisi', text: 'Cette page n’indique pas quel assistant charger. Son responsable définit l’attribut « assistant-id ».' },
     assistant_not_found: { title: 'Cet assistant n’existe pas', text: 'Il a peut-être été supprimé ou renommé. Prévenez le responsable de cette page, ou réessayez plus tard.' },
     connection_failed: { title: 'Pas de connexion', text: 'La passerelle est injoignable. Vérifiez que cet appareil est en ligne, puis réessayez.' },
+    unsupported_url: { title: 'L’adresse de la passerelle n’est pas valable', text: 'Cette page n’indique pas l’adresse d’une passerelle. Son responsable corrige « url ».' },
+    insecure_url: { title: 'L’adresse de la passerelle n’est pas valable', text: 'Cette page a été chargée en HTTPS : l’adresse doit donc commencer par « wss:// ». Son responsable corrige « url ».' },
     timeout: { title: 'C’est trop long', text: 'Aucune réponse en 30 secondes. Vérifiez votre connexion, puis réessayez.' },
     token_expired: { title: 'Votre accès a expiré', text: 'Réessayez pour en obtenir un nouveau. Si cela ne suffit pas, rechargez la page ou reconnectez-vous.' },
     no_token: { title: 'Cette page ne donne pas accès', text: 'Elle ne fournit aucun jeton pour une conversation. Son responsable définit « token » ou « tokenProvider ».' },

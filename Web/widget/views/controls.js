@@ -1,7 +1,7 @@
 // What users operate during a conversation: stop, mute, text, quick commands and the voice.
 
 import { h, setAttributes, setDisabled, setText, uniqueId } from '../../shared/elements.js'
-import { agentStatus, isDenied, isInCall } from '../model/machine.js'
+import { agentStatus, hasVoiceView, hasMicrophoneScreen, isInCall } from '../model/machine.js'
 import { foreignLanguage, statusText, textsOf } from '../model/texts.js'
 import { icon, setIcon } from './icons.js'
 import { createWaveform } from './visualizer.js'
@@ -18,6 +18,7 @@ export class Controls {
     this.#session = session
     this.#waveform = createWaveform(level)
     this.stopButton = h('button', { type: 'button', class: 'button stop', part: 'stop-button', onclick: () => session.stop() }, this.#waveform.element, this.#stopLabel)
+    this.#mute.element.classList.add('mute')
     this.element = h('div', { class: 'controls', part: 'controls' }, this.#mute.element, this.stopButton, this.#text.element)
   }
 
@@ -34,6 +35,7 @@ export class Controls {
       isPressed: canMute && microphone.isMuted, isDisabled: !canMute,
     })
     const isText = view === 'transcript'
+    this.#text.element.hidden = !hasVoiceView(state)
     this.#text.show(isText ? 'voice' : 'text', isText ? controls.showVoice : controls.showTranscript, { isPressed: isText, isDisabled: isConnecting })
   }
 
@@ -103,15 +105,20 @@ export class QuickCommands {
     const commands = definition?.quickCommands ?? []
     if (commands !== this.#shown) {
       this.#shown = commands
-      this.element.replaceChildren(...commands.map((text) =>
-        h('button', { type: 'button', class: 'button chip', part: 'quick-command', dir: 'auto', text, onclick: () => this.#session.sendText(text) })))
+      this.element.replaceChildren(...commands.map((text, index) => {
+        const button = h('button', { type: 'button', class: 'button chip', part: 'quick-command', dir: 'auto', text, onclick: () => this.#session.sendText(text) })
+        button.style.setProperty('--index', String(index))
+        return button
+      }))
     }
     setAttributes(this.element, { 'aria-label': textsOf(state).controls.suggestions })
     for (const button of this.element.children) setAttributes(button, { lang: foreignLanguage(state, button.textContent) })
     const hasBegun = call.transcript.lines.some(({ kind }) => kind === 'user' || kind === 'typed')
-    const isQuiet = call.agent !== null && call.onboarding !== 'asked' && call.cards.length === 0 && !hasBegun
+    // In the talk view they belong to the introduction.
+    const isIntroduced = call.onboarding !== 'asked' || state.isTalk
+    const isQuiet = call.agent !== null && !call.agent.isAway && isIntroduced && call.cards.length === 0 && !hasBegun
     const isReady = call.phase === 'none' || (call.phase === 'connected' && isQuiet)
-    this.element.hidden = !isReady || commands.length === 0 || view === 'error' || isDenied(state)
+    this.element.hidden = !isReady || commands.length === 0 || view === 'error' || hasMicrophoneScreen(state)
   }
 }
 

@@ -1,4 +1,6 @@
-// Icons as SVG elements, drawn with lines in the colour of the text. They are decoration: the names are beside them.
+// Icons as SVG elements, drawn with lines in the colour of the text, and the assistant's logo. They are decoration: the names are beside them.
+
+import { h } from '../../shared/elements.js'
 
 const SVG = 'http://www.w3.org/2000/svg'
 
@@ -29,4 +31,30 @@ export function icon(name) {
 export function setIcon(svg, name) {
   const path = svg.firstElementChild
   if (path.getAttribute('d') !== paths[name]) path.setAttribute('d', paths[name])
+}
+
+/** The assistant's logo. `fallback` is shown where there is none, it cannot be loaded, or the page's policy forbids it. */
+export class Logo {
+  image = h('img', { alt: '', referrerpolicy: 'no-referrer', hidden: true })
+  #fallback
+  #source = ''
+
+  constructor(fallback) {
+    this.#fallback = fallback
+    this.image.addEventListener('error', () => this.#show(false))
+  }
+
+  /** `source`: a web address, or empty. */
+  update(source) {
+    if (source === this.#source) return
+    this.#source = source
+    this.#show(source !== '')
+    if (source) this.image.src = source
+    else this.image.removeAttribute('src')
+  }
+
+  #show(isShown) {
+    this.image.toggleAttribute('hidden', !isShown)
+    this.#fallback.toggleAttribute('hidden', isShown)
+  }
 }

@@ -2,14 +2,17 @@
 
 import { h, setAttributes, setText, uniqueId } from '../../shared/elements.js'
 import { describeProblem, foreignLanguage, nameOf, statusText, textsOf } from '../model/texts.js'
-import { icon, setIcon } from './icons.js'
+import { Logo, icon, setIcon } from './icons.js'
 import { ProblemView } from './messages.js'
 
 export class Launcher {
   #session
   #icon = icon('voice')
+  #logo = new Logo(this.#icon)
   #label = h('span', { class: 'launcher-label', dir: 'auto' })
   #hint = h('span', { class: 'launcher-hint', dir: 'auto' })
+  // For those who do not know what the microphone is for; the button has a name.
+  #tooltip = h('span', { class: 'launcher-tooltip', 'aria-hidden': 'true', dir: 'auto' })
   #problem
   #isOpen = false
   #isIconOnly = false
@@ -20,9 +23,9 @@ export class Launcher {
     this.#problem.element.id = uniqueId('launcher-problem')
     this.#problem.element.addEventListener('keydown', (event) => this.#escape(event))
     this.button = h('button', { type: 'button', class: 'launcher', part: 'launcher', onclick: () => this.#press() },
-      h('span', { class: 'launcher-icon' }, h('slot', { name: 'launcher-icon' }, this.#icon)),
+      h('span', { class: 'launcher-icon' }, h('slot', { name: 'launcher-icon' }, this.#logo.image, this.#icon)),
       h('span', { class: 'launcher-texts' }, h('slot', { name: 'launcher-text' }, this.#label), this.#hint))
-    this.element = h('div', { class: 'launcher-area' }, h('div', { class: 'problem-card' }, this.#problem.element), this.button)
+    this.element = h('div', { class: 'launcher-area' }, h('div', { class: 'problem-card' }, this.#problem.element), this.#tooltip, this.button)
   }
 
   /** Where the talk view opens from, in the viewport. */
@@ -31,16 +34,16 @@ export class Launcher {
     return [x + width / 2, y + height / 2]
   }
 
-  update(state, { isIconOnly, isDialog }) {
-    const { view, definition, problem } = state
+  update(state, { isDialog }) {
+    const { view, definition, problem, isIconOnly, isTalk } = state
     const isError = view === 'error'
     if (isIconOnly !== this.#isIconOnly || problem !== this.shownProblem) {
       this.shownProblem = problem
-      // An icon that nobody has pressed does not cover the page with its problem.
-      this.#isOpen = !isIconOnly || problem?.kind !== 'initialization'
+      // The icon is red, and opens its problem when it is pressed.
+      this.#isOpen = !isIconOnly
     }
     this.#isIconOnly = isIconOnly
-    const isResting = view === 'idle' || view === 'loading' || view === 'collapsed'
+    const isResting = view === 'loading' || view === 'collapsed'
     this.element.hidden = !(isResting || isError) && !isDialog
     this.button.hidden = isError && !isIconOnly && !isDialog
     // Can always be focused, so that the focus has a place while the assistant is loaded anew.
@@ -48,18 +51,22 @@ export class Launcher {
     this.button.toggleAttribute('data-icon-only', isIconOnly)
     this.button.toggleAttribute('data-error', isError)
     this.button.toggleAttribute('data-loading', view === 'loading')
-    setIcon(this.#icon, isError ? 'warning' : 'voice')
-    const { launcher } = textsOf(state)
+    this.button.toggleAttribute('data-talk', isTalk && view === 'collapsed')
+    this.#tooltip.hidden = !(isTalk && isIconOnly && view === 'collapsed')
+    setIcon(this.#icon, isError ? 'warning' : isTalk ? 'microphone' : 'voice')
+    this.#logo.update(isError ? '' : (definition?.logo ?? ''))
+    const { launcher, talk } = textsOf(state)
+    setText(this.#tooltip, talk.tap)
     const start = definition?.startText || launcher.start(nameOf(state))
     const label = view === 'collapsed' || isDialog ? start : launcher.name
     setText(this.#label, label)
-    setText(this.#hint, view === 'collapsed' || isDialog ? '' : view === 'idle' ? launcher.off : statusText(state))
+    setText(this.#hint, view === 'collapsed' || isDialog ? '' : statusText(state))
     const language = foreignLanguage(state, label)
     setAttributes(this.#label, { lang: language })
     // The name of the button.
     setAttributes(this.button, { lang: isIconOnly && view === 'collapsed' ? language : '' })
     this.#hint.hidden = this.#hint.textContent === ''
-    const { title, text } = isError ? describeProblem(state) : {}
+    const { title, text } = isError ? describeProblem(state) : { title: '', text: '' }
     if (isIconOnly) {
       const name = isError ? `${title}. ${text}` : view === 'collapsed' ? start : `${label}: ${this.#hint.textContent}`
       setAttributes(this.button, { 'aria-label': name, title: name })

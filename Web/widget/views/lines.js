@@ -1,8 +1,8 @@
 // The conversation as text: the current line, whose words appear as they are heard, and the whole transcript.
 
 import { h, setAttributes, setText } from '../../shared/elements.js'
-import { TranscriptRows } from '../../shared/transcript-list.js'
-import { parts } from '../../shared/transcript.js'
+import { TranscriptRows } from '../../shared/transcript-rows.js'
+import { parts } from '../../shared/transcript-lines.js'
 import { currentLine } from '../model/conversation.js'
 import { languageOf, nameOf, textsOf } from '../model/texts.js'
 

@@ -1,8 +1,9 @@
 // What the user has to know: problems that fill the view, notices above the controls, and announcements for screen readers.
 
-import { h, setAttributes, setText, uniqueId } from '../../shared/elements.js'
-import { isDenied } from '../model/machine.js'
-import { describeBlockedMicrophone, describeNotices, describeProblem, foreignLanguage, languageOf, statusText } from '../model/texts.js'
+import { h, setText, uniqueId } from '../../shared/elements.js'
+import { LiveRegions } from '../../shared/live-regions.js'
+import { hasMicrophoneScreen } from '../model/machine.js'
+import { describeMicrophone, describeNotices, describeProblem, foreignLanguage, languageOf, statusText } from '../model/texts.js'
 import { icon } from './icons.js'
 
 /** Buttons of a problem or notice; `run(command)` carries one out. The first is the most important. */
@@ -11,7 +12,7 @@ function actionButtons(actions, run, primary = 'button primary') {
     h('button', { type: 'button', class: index === 0 ? primary : 'button', part: 'button', text: label, onclick: () => run(command) }))
 }
 
-/** A problem as a screen of its own: of the view `error`, or a blocked microphone with the way to the browser's settings. */
+/** A problem as a screen of its own: of the view `error`, or a microphone that is not yet allowed or blocked. */
 export class ProblemView {
   #title = h('h2', { tabindex: -1, dir: 'auto' })
   #text = h('p', { dir: 'auto' })
@@ -33,8 +34,8 @@ export class ProblemView {
 
   /** Shows the state's problem; hides if it has none, or if the state is null. */
   update(state) {
-    const isBlocked = state !== null && isDenied(state)
-    const described = isBlocked ? describeBlockedMicrophone(state) : state?.view === 'error' ? describeProblem(state) : null
+    const isBlocked = state !== null && hasMicrophoneScreen(state)
+    const described = isBlocked ? describeMicrophone(state) : state?.view === 'error' ? describeProblem(state) : null
     this.element.hidden = !described
     const key = described ? JSON.stringify(described) : ''
     if (key === this.#shown) return
@@ -45,7 +46,7 @@ export class ProblemView {
     setText(this.#title, described.title)
     setText(this.#text, described.text)
     this.#steps.replaceChildren(...(described.steps ?? []).map((text) => h('li', { text })))
-    this.#steps.hidden = !isBlocked
+    this.#steps.hidden = !described.steps?.length
     this.#actions.replaceChildren(...actionButtons(described.actions, this.#run))
   }
 
@@ -66,7 +67,7 @@ export class NoticeList {
   }
 
   update(state) {
-    const notices = isDenied(state) ? [] : describeNotices(state)
+    const notices = hasMicrophoneScreen(state) ? [] : describeNotices(state)
     const known = this.#rows
     this.#rows = new Map(notices.map((notice) => {
       const shown = JSON.stringify(notice)
@@ -91,9 +92,8 @@ export class NoticeList {
 
 /** Tells screen readers what changed. Errors interrupt, everything else waits. */
 export class Announcer {
-  #polite = h('div', { role: 'status', 'aria-live': 'polite' })
-  #assertive = h('div', { role: 'alert', 'aria-live': 'assertive' })
-  element = h('div', { class: 'visually-hidden' }, this.#polite, this.#assertive)
+  #regions = new LiveRegions()
+  element = this.#regions.element
 
   update(state, earlier) {
     if (!earlier) return
@@ -101,29 +101,21 @@ export class Announcer {
     const previous = { ...earlier, language: languageOf(state) }
     const status = statusText(state)
     const isNewView = state.view !== previous.view && state.view !== 'idle'
-    if (state.view !== 'error' && (status !== statusText(previous) || (isNewView && state.view === 'loading'))) this.#say(this.#polite, status, foreignLanguage(state, status))
+    if (status && state.view !== 'error' && (status !== statusText(previous) || (isNewView && state.view === 'loading'))) this.#regions.say(status, { language: foreignLanguage(state, status) })
     if (state.view === 'error' && state.problem !== previous.problem) {
       const { title, text } = describeProblem(state)
-      this.#say(this.#assertive, `${title}. ${text}`)
+      this.#regions.say(`${title}. ${text}`, { isError: true })
     }
-    if (isDenied(state) && !isDenied(previous)) {
-      const { title, steps } = describeBlockedMicrophone(state)
-      this.#say(this.#assertive, `${title}. ${steps.join(' ')}`)
+    if (hasMicrophoneScreen(state) && !hasMicrophoneScreen(previous)) {
+      const { title, text, steps } = describeMicrophone(state)
+      this.#regions.say(`${title}. ${steps.join(' ') || text}`, { isError: steps.length > 0 })
     }
     const known = new Set(describeNotices(previous).map(({ text }) => text))
     for (const { severity, text } of describeNotices(state)) {
-      if (!known.has(text) && !isDenied(state)) this.#say(severity === 'warning' ? this.#assertive : this.#polite, text)
+      if (!known.has(text) && !hasMicrophoneScreen(state)) this.#regions.say(text, { isError: severity === 'warning' })
     }
     for (const card of state.call.cards) {
-      if (!previous.call.cards.some(({ id }) => id === card.id)) this.#say(card.kind === 'error' ? this.#assertive : this.#polite, `${card.title}. ${card.body}`)
+      if (!previous.call.cards.some(({ id }) => id === card.id)) this.#regions.say(`${card.title}. ${card.body}`, { isError: card.kind === 'error' })
     }
-  }
-
-  /** Adds a line, which is read once, and removes it later so that nobody finds it when reading the page. */
-  #say(region, text, language = '') {
-    const line = h('p', { text })
-    setAttributes(line, { lang: language })
-    region.append(line)
-    setTimeout(() => line.remove(), 5000)
   }
 }

@@ -1,47 +1,34 @@
 // The presentation as a panel in a corner of the page: connecting, conversation and transcript.
 
 import { h, setAttributes, setText, uniqueId } from '../../shared/elements.js'
-import { isDenied, isInCall } from '../model/machine.js'
+import { hasVoiceView, hasMicrophoneScreen, isInCall } from '../model/machine.js'
 import { foreignLanguage, nameOf, textsOf } from '../model/texts.js'
 import { CardList } from './cards.js'
 import { Composer, Controls, QuickCommands, StatusLine } from './controls.js'
-import { icon } from './icons.js'
+import { Logo, icon } from './icons.js'
 import { Caption, TranscriptList } from './lines.js'
 import { NoticeList, ProblemView } from './messages.js'
 import { Visualizer } from './visualizer.js'
 
 /** The logo or the first letter, the name, and what else is in the first line. */
 export class Header {
-  #image = h('img', { alt: '', referrerpolicy: 'no-referrer' })
   #letter = h('span', { class: 'logo-letter', 'aria-hidden': 'true' })
-  #source = null
+  #logo = new Logo(this.#letter)
   #name
 
   constructor(...others) {
     // Isolated, so that a name in another direction stays beside the logo.
     this.#name = h('bdi')
     this.title = h('h2', { part: 'title', tabindex: -1, id: uniqueId('title') }, this.#name)
-    // A logo that cannot be loaded, or that the page's policy forbids.
-    this.#image.addEventListener('error', () => this.#showImage(false))
     this.element = h('header', { class: 'header', part: 'header' },
-      h('span', { class: 'logo', part: 'logo' }, h('slot', { name: 'logo' }, this.#image, this.#letter)), this.title, ...others)
+      h('span', { class: 'logo', part: 'logo' }, h('slot', { name: 'logo' }, this.#logo.image, this.#letter)), this.title, ...others)
   }
 
   update(state) {
     const name = nameOf(state)
     setText(this.#name, name)
     setText(this.#letter, [...name.trim()][0]?.toLocaleUpperCase() ?? '')
-    const source = state.definition?.logo ?? ''
-    if (source === this.#source) return
-    this.#source = source
-    this.#showImage(source !== '')
-    if (source) this.#image.src = source
-    else this.#image.removeAttribute('src')
-  }
-
-  #showImage(isShown) {
-    this.#image.hidden = !isShown
-    this.#letter.hidden = isShown
+    this.#logo.update(state.definition?.logo ?? '')
   }
 }
 
@@ -106,7 +93,7 @@ export class Panel {
     this.element.hidden = !isShown
     this.#isShown = isShown
     if (!isShown) return
-    const isBlocked = isDenied(state)
+    const isBlocked = hasMicrophoneScreen(state)
     for (const part of this.#parts) part.update(state)
     this.#caption.update(state)
     this.#stage.hidden = isBlocked
@@ -126,7 +113,7 @@ export class Panel {
 
   /** Focuses what a view begins with. */
   focus(state) {
-    if (isDenied(state)) this.#problem.focus()
+    if (hasMicrophoneScreen(state)) this.#problem.focus()
     else if (state.view === 'transcript') this.#composer.focus()
     else if (state.view === 'connecting' || isInCall(state)) this.#controls.stopButton.focus()
     else this.#header.title.focus()
@@ -140,7 +127,7 @@ export class Panel {
   /** Escape goes back one step; it never ends a conversation. */
   #press(event, session) {
     if (event.key !== 'Escape' || !this.#isShown) return
-    if (session.state.view === 'transcript') session.showVoice()
+    if (session.state.view === 'transcript' && hasVoiceView(session.state)) session.showVoice()
     else if (!isInCall(session.state)) session.close()
     else return
     event.stopPropagation()

@@ -2,7 +2,7 @@
 
 import { h, prefersReducedMotion, setAttributes, setText } from '../../shared/elements.js'
 import { currentLine } from '../model/conversation.js'
-import { agentStatus, isDenied, isInCall } from '../model/machine.js'
+import { agentStatus, hasMicrophoneScreen, isInCall } from '../model/machine.js'
 import { textsOf } from '../model/texts.js'
 import { CardList } from './cards.js'
 import { Composer, Controls, QuickCommands, StatusLine, VoiceMenu } from './controls.js'
@@ -12,7 +12,8 @@ import { NoticeList, ProblemView } from './messages.js'
 import { Header, Links } from './panel.js'
 import { createAmbience } from './visualizer.js'
 
-const OPENING_MS = 420
+const OPENING = { duration: 550, easing: 'cubic-bezier(0, 0, 0.2, 1)' }
+const CLOSING = { duration: 400, easing: 'cubic-bezier(0.4, 0, 1, 1)', fill: /** @type {const} */ ('forwards') }
 
 export class Talk {
   #session
@@ -25,6 +26,7 @@ export class Talk {
   #transcript = new TranscriptList()
   #caption = new Caption()
   #hint = h('p', { class: 'talk-hint', dir: 'auto' })
+  #dots = h('div', { class: 'typing-dots', 'aria-hidden': 'true' }, h('span'), h('span'), h('span'))
   #header
   #end
   #voice
@@ -45,7 +47,7 @@ export class Talk {
     this.#problem = new ProblemView(run)
     this.#composer = new Composer(session)
     const [status, notices, cards, quick] = [new StatusLine(session), new NoticeList(run), new CardList(session), new QuickCommands(session)]
-    this.#stage = h('div', { class: 'stage' }, this.#caption.element, this.#hint)
+    this.#stage = h('div', { class: 'stage' }, this.#caption.element, this.#hint, this.#dots)
     this.element = h('dialog', { class: 'talk', part: 'talk', 'aria-labelledby': this.#header.title.id },
       this.#ambience.element, this.#header.element,
       h('div', { class: 'talk-body' }, this.#problem.element, this.#stage, this.#transcript.element, cards.element),
@@ -76,7 +78,7 @@ export class Talk {
     // What was shown stays until it is closed.
     if (!isOpen) return
     const { view, call } = state
-    const isProblem = isDenied(state) || view === 'error'
+    const isProblem = hasMicrophoneScreen(state) || view === 'error'
     for (const part of this.#parts) part.update(state)
     this.#caption.update(state)
     this.#stage.hidden = isProblem || view === 'transcript'
@@ -86,14 +88,15 @@ export class Talk {
     this.element.dataset.status = agentStatus(state)
     this.element.toggleAttribute('data-connecting', call.phase === 'connecting' || call.phase === 'reconnecting')
     this.element.toggleAttribute('data-has-cards', call.cards.length > 0)
+    this.#dots.hidden = agentStatus(state) !== 'thinking'
     this.#hint.hidden = currentLine(call) !== null
     const { controls, talk } = textsOf(state)
-    setText(this.#hint, call.agent ? talk.ready : talk.moment)
+    setText(this.#hint, call.agent && !call.agent.isAway ? talk.ready : talk.moment)
     setAttributes(this.#end, { 'aria-label': controls.endAndClose, title: controls.endAndClose })
   }
 
   focus(state) {
-    if (isDenied(state) || state.view === 'error') this.#problem.focus()
+    if (hasMicrophoneScreen(state) || state.view === 'error') this.#problem.focus()
     else if (state.view === 'transcript') this.#composer.focus()
     else this.#controls.stopButton.focus()
   }
@@ -125,13 +128,12 @@ export class Talk {
     this.#closing = null
     if (this.element.open) return
     this.element.showModal()
-    this.#animate('normal')
+    this.#animate(false)
   }
 
   #close() {
     if (!this.element.open || this.#closing) return
-    const animation = this.#animate('reverse')
-    if (!animation) return this.#shut()
+    const animation = this.#animate(true)
     this.#closing = animation
     animation.onfinish = () => {
       this.#closing = null
@@ -145,12 +147,14 @@ export class Talk {
     if (this.element.open) this.element.close()
   }
 
-  /** The circle, from or to the button. None with reduced motion. */
-  #animate(direction) {
-    if (prefersReducedMotion.matches) return null
+  /** The circle, from or to the button; with reduced motion, the view fades. */
+  #animate(isClosing) {
+    const options = isClosing ? CLOSING : OPENING
+    if (prefersReducedMotion.matches) return this.element.animate([{ opacity: isClosing ? 1 : 0 }, { opacity: isClosing ? 0 : 1 }], { ...options, easing: 'linear' })
     const [x, y] = this.#origin()
     const radius = Math.hypot(Math.max(x, innerWidth - x), Math.max(y, innerHeight - y))
     const circle = (size) => ({ clipPath: `circle(${size}px at ${x}px ${y}px)` })
-    return this.element.animate([circle(28), circle(radius)], { duration: OPENING_MS, easing: 'cubic-bezier(0.3, 0, 0.2, 1)', direction, fill: direction === 'reverse' ? 'forwards' : 'none' })
+    const frames = [circle(28), circle(radius)]
+    return this.element.animate(isClosing ? frames.reverse() : frames, options)
   }
 }

@@ -1,12 +1,14 @@
 // Shapes that follow the voices: bars or a wave on a canvas, the waveform of the stop button, and the ambient shapes of the talk view.
 
-import { h, prepareCanvas } from '../../shared/elements.js'
+import { h, mediaQuery, prepareCanvas } from '../../shared/elements.js'
 
 // How much later each bar shows a level than the one beside it, in frames.
 const BAR_DELAY = 4
 const HISTORY = 64
+// The shapes drift for 8 s, with voices for 2.5 s.
+const ACTIVE_RATE = 8 / 2.5
 
-const darkness = matchMedia('(prefers-color-scheme: dark)')
+const darkness = mediaQuery('(prefers-color-scheme: dark)')
 
 /** Follows the assistant while it speaks, and the user otherwise. */
 export class Visualizer {
@@ -87,7 +89,11 @@ export function createAmbience(level) {
   const stop = level.follow(({ agent, user }) => {
     const strength = Math.max(agent, user * 0.7)
     element.style.setProperty('--level', strength.toFixed(3))
-    element.toggleAttribute('data-active', strength > 0.08)
+    const isActive = strength > 0.08
+    if (element.hasAttribute('data-active') === isActive) return
+    element.toggleAttribute('data-active', isActive)
+    // Another duration would make the shapes jump.
+    for (const shape of element.children) for (const animation of shape.getAnimations()) animation.updatePlaybackRate(isActive ? ACTIVE_RATE : 1)
   })
   return { element, stop }
 }

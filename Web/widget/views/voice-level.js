@@ -1,5 +1,6 @@
 // How loud both sides are, 0 to 1, once per displayed frame: what the visualizer, the shapes and the stop button follow.
 
+import { measureLevel } from '../../patchbay/wire.js'
 import { prefersReducedMotion } from '../../shared/elements.js'
 
 const FLOOR_DB = -55
@@ -63,11 +64,7 @@ export class VoiceLevel {
     stop?.()
     if (identity === null) return
     try {
-      this.#stopTap = room.tap(identity, (samples) => {
-        let energy = 0
-        for (const sample of samples) energy += sample * sample
-        this.#heard = { level: scale(10 * Math.log10(energy / samples.length + 1e-12)), at: performance.now() }
-      })
+      this.#stopTap = room.tap(identity, (samples) => (this.#heard = { level: scale(measureLevel(samples)), at: performance.now() }))
     } catch {
       // No audio yet: the next state tries again.
       this.#tapped = null

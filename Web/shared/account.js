@@ -1,0 +1,80 @@
+// A logged-in user of the gateway's HTTP API: its tokens, and requests with them (docs/protocol/accounts.md).
+
+import { GatewayError, content, request, send } from './http.js'
+
+/** Tokens are kept in memory only, so closing the page logs out. */
+export class Account {
+  #access
+  #refresh
+  #renewal = null
+
+  /** `access_token` may be missing: it is requested then. `keep` gets the refresh token when the page is left. */
+  constructor({ access_token = null, refresh_token }, keep = null) {
+    this.#access = access_token
+    this.#refresh = refresh_token
+    if (keep) addEventListener('pagehide', () => this.#refresh && keep(this.#refresh))
+  }
+
+  /** Sends a request with the access token, which is renewed first if it has expired meanwhile. */
+  async request(method, path, options = {}) {
+    if (!this.#access) await this.#renew()
+    const used = this.#access
+    try {
+      return await request(method, path, { ...options, token: used })
+    } catch (error) {
+      if (error.status !== 401) throw error
+      // Another request may have renewed it meanwhile.
+      if (used === this.#access) await this.#renew()
+      return request(method, path, { ...options, token: this.#access })
+    }
+  }
+
+  /** The parsed response. */
+  async send(method, path, body = null) {
+    const text = await content(await this.request(method, path, { body }), (response) => response.text())
+    return text ? JSON.parse(text) : {}
+  }
+
+  /** Takes the place of the tokens. */
+  adopt({ access_token, refresh_token }) {
+    this.#access = access_token
+    this.#refresh = refresh_token
+  }
+
+  async logOut() {
+    const token = this.#refresh
+    this.forget()
+    if (token) await send('POST', '/v1/auth/logout', { body: { refresh_token: token } })
+  }
+
+  /** After this the page knows no token. */
+  forget() {
+    this.#access = this.#refresh = null
+  }
+
+  /** One at a time: a refresh token that is used twice revokes the login. */
+  #renew() {
+    if (!this.#refresh) return Promise.reject(new GatewayError('logged_out', 'You are logged out.', { status: 401 }))
+    this.#renewal ??= send('POST', '/v1/auth/refresh', { body: { refresh_token: this.#refresh } })
+      .then((tokens) => this.adopt(tokens))
+      .catch((error) => {
+        if (error.status === 401) this.forget()
+        throw error
+      })
+      .finally(() => (this.#renewal = null))
+    return this.#renewal
+  }
+}
+
+/** The tokens of an account, for the constructor. */
+export const authenticate = (email, password) => withAccounts(send('POST', '/v1/auth/token', { body: { email, password } }))
+
+/** A gateway without accounts has none of their routes. */
+export async function withAccounts(response) {
+  try {
+    return await response
+  } catch (error) {
+    if (error.status === 404) throw new GatewayError('accounts_unavailable', 'This gateway has no accounts.', { status: 404 })
+    throw error
+  }
+}
