@@ -1,4 +1,4 @@
-"""The messages from the gateway as PROTOCOL.md specifies them, as tables. Every field must be present, and no others may be."""
+"""The messages from the gateway as docs/protocol specifies them, as tables. Every field must be present, and no others may be."""
 
 import re
 

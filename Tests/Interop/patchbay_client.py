@@ -1,4 +1,4 @@
-"""A Patchbay client in Python, written from PROTOCOL.md alone: it shares no code with the gateway.
+"""A Patchbay client in Python, written from docs/protocol alone: it shares no code with the gateway.
 
 It uses the package `websockets`. Every received message is checked against the contract (see `contract.py`); deviations are
 collected in `violations` and fail the run at the end.

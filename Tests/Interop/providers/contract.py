@@ -1,8 +1,8 @@
-"""Checks `openai_emulator.py` with the official `openai` client: the same cases that the tests of `PatchbayAgents` run.
+"""Checks `emulator.py` with the official `openai` client: the same cases that the tests of `PatchbayAgents` run.
 
-    python Tests/Interop/openai_contract.py [--only TITLE]
+    python Tests/Interop/providers/contract.py [--only TITLE]
 
-Starts the emulator, runs every case of `openai_cases.json` and prints a line for each. `python` in a case is what this client makes of a
+Starts the emulator, runs every case of `cases.json` and prints a line for each. `python` in a case is what this client makes of a
 fault: the name of an exception, or what it returns. Exit codes: 0 success, 1 failure.
 """
 
@@ -216,10 +216,10 @@ async def main():
     parser.add_argument("--only", default="", help="run only cases whose stage and title contain this")
     only = parser.parse_args().only
     cases = [
-        case for case in json.loads((HERE / "openai_cases.json").read_text())
+        case for case in json.loads((HERE / "cases.json").read_text())
         if only in f"{case['stage']}: {case['title']}" and case.get("only") != "swift"]
     emulator = await asyncio.create_subprocess_exec(
-        sys.executable, HERE / "openai_emulator.py", stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
+        sys.executable, HERE / "emulator.py", stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
     port = int(await emulator.stdout.readline())
     results = [await run(case, port, number) for number, case in enumerate(cases)]
     emulator.stdin.close()

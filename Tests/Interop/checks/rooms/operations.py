@@ -16,7 +16,7 @@ async def health(world: World):
     promised = {f"patchbay_{name}" for name in (
         "draining connections rooms participants tracks frames_received_total frames_sent_total frame_bytes_received_total "
         "frame_bytes_sent_total frames_queued_total frames_dropped_total frames_malformed_total control_received_total control_sent_total "
-        "requests_refused_total joins_total joins_refused_total closed_total receipts_asked_total connections_turned_away_total "
+        "requests_refused_total joins_total joins_refused_total closed_total probes_sent_total connections_turned_away_total "
         "join_seconds loop_lag_seconds").split()}
     expect(promised <= names, f"no {promised - names}")
     expect_equal((await world.http_json("GET", "/nowhere", status=404))["code"], "not_found")

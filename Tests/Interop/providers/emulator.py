@@ -1,6 +1,6 @@
 """An OpenAI-compatible server for tests: chat completions, transcriptions, speech and Realtime, on a free loopback port.
 
-    python Tests/Interop/openai_emulator.py
+    python Tests/Interop/providers/emulator.py
 
 Prints the port and serves until its standard input ends, so it ends with its parent. What it answers is a function of the request. A model
 named `fault-…` answers with that fault; with `-once` at its end and a tag of the caller's choice (`fault-500-once/tag`), only the first time.
@@ -17,7 +17,7 @@ from io import BytesIO
 
 from aiohttp import web
 
-from openai_realtime_emulator import realtime
+from realtime_emulator import realtime
 
 SPEECH_RATE = 24_000
 MS_PER_CHARACTER = 60

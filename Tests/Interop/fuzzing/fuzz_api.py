@@ -1,6 +1,6 @@
 """Fuzzes every HTTP route of a running gateway with Schemathesis, from /openapi.json.
 
-    .venv-interop/bin/python Tests/Interop/fuzz_api.py --url https://127.0.0.1:7880 --ca certs/dev/ca.cert.pem --examples 50
+    .venv-interop/bin/python Tests/Interop/fuzzing/fuzz_api.py --url https://127.0.0.1:7880 --ca certs/dev/ca.cert.pem --examples 50
 
 Fails on any 5xx and on any response that the document does not describe. It leaves data in the gateway's store: use a separate one.
 """

@@ -1,4 +1,4 @@
-"""The Realtime part of `openai_emulator.py`: one WebSocket session, in the general or the beta form of the protocol."""
+"""The Realtime part of `emulator.py`: one WebSocket session, in the general or the beta form of the protocol."""
 
 import asyncio
 import base64

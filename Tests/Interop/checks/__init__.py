@@ -1,1 +1,0 @@
-"""The checks by topic. Importing a module registers its checks."""
