@@ -81,10 +81,15 @@ export class History {
     return this.#spans(from, to, points, (first, last) => read((key) => this.#difference(key, first, last)))
   }
 
-  /** The growth of a counter between `from` and now; null if unknown. */
+  /** The growth of a counter between `from` and now, after a restart since then that since the restart; null if unknown. */
   grown(key, from) {
-    const first = this.#firstAfter(from)
-    return first < this.#count - 1 ? this.#difference(key, first, this.#count - 1) : null
+    const [first, last] = [this.#firstAfter(from), this.#count - 1]
+    if (first >= last) return null
+    return this.#hasRestarted(first, last) ? this.#value(key, last) : this.#difference(key, first, last)
+  }
+
+  #hasRestarted(first, last) {
+    return this.#restarts[this.#index(first)] !== this.#restarts[this.#index(last)]
   }
 
   #rate(key, first, last) {
@@ -94,7 +99,7 @@ export class History {
 
   #difference(key, first, last) {
     const [before, after] = [this.#value(key, first), this.#value(key, last)]
-    if (this.#restarts[this.#index(first)] !== this.#restarts[this.#index(last)]) return null
+    if (this.#hasRestarted(first, last)) return null
     // A counter with a label appears with its first event.
     if (after === null || first === last) return null
     const difference = after - (before ?? 0)
