@@ -123,6 +123,7 @@ async def problems(world: World):
         await start(page, token("play"))
         await assistant.client.event("track.published")
         await inspect_problems(page, "playground")
+        expect_quiet_console(page)
 
 
 @check("playground: everything can be done with the keyboard")
