@@ -27,7 +27,14 @@ final class BystanderCall: @unchecked Sendable {
     private var report: Report?
 
     init(on gateway: TestGateway) throws {
-        callers = try ["ann", "bob"].map { try Caller(gateway, room: "bystanders", identity: $0) { $0.kind = .agent } }
+        // Agents alone do not keep a room open.
+        let settings = TokenRoomSettings(emptyTimeout: 3_600)
+        callers = try ["ann", "bob"].map {
+            try Caller(gateway, room: "bystanders", identity: $0) {
+                $0.kind = .agent
+                $0.roomSettings = settings
+            }
+        }
         tracks = try callers.map { try $0.publish() }
         for caller in callers { try caller.settle() }
         let thread = Thread { [self] in
