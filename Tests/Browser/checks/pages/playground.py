@@ -204,6 +204,8 @@ async def by_keyboard(world: World):
         await keys.type("Hello")
         await keys.press("Enter")
         expect_equal((await assistant.client.event("text"))["text"], "Hello")
+        # The log may have forgotten the first segments.
+        await assistant.heard("And what else?", id="u2")
         await keys.go("Filter")
         await keys.type("transcript.segment")
         await page.until("document.querySelector('.log-name')?.textContent === 'transcript.segment'")
