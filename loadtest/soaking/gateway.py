@@ -61,10 +61,10 @@ class Gateway:
         self.log = open(self.directory / "gateway.log", "wb")
         self.process = await asyncio.create_subprocess_exec(
             self.program, "serve", "--config", self.configuration, stdout=asyncio.subprocess.PIPE, stderr=self.log)
-        line = (await self.process.stdout.readline()).decode()
-        if ":" not in line:
+        line = await self.process.stdout.readline()
+        if not line:
             raise SystemExit(f"the gateway did not start; see {self.log.name}")
-        self.port = int(line.rsplit(":", 1)[1])
+        self.port = int(json.loads(line)["url"].rsplit(":", 1)[1])
 
     @property
     def resident(self) -> int:
