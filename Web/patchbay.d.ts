@@ -5,9 +5,15 @@
  * Levels are in dBov: 0 is full scale, -127 is silence.
  */
 
-/** Whether this browser can take part in calls. `reason` is a sentence for people. */
+/** What this browser can do in calls. Text works in each. */
 export interface Support {
+  /** Whether it can speak and listen. */
   audio: boolean
+  /** Whether it can listen: without an Opus encoder, it is true and `audio` is false. */
+  listening: boolean
+  /** What is missing if `audio` is false: a page over HTTPS, AudioWorklet, or a WebCodecs decoder or encoder for Opus. */
+  code?: 'insecure_page' | 'no_worklet' | 'no_decoder' | 'no_encoder'
+  /** The same as a sentence for people. */
   reason?: string
 }
 
@@ -33,7 +39,7 @@ export interface RoomOptions {
 export type RoomState = 'disconnected' | 'connecting' | 'connected' | 'reconnecting'
 export type AgentState = 'initializing' | 'idle' | 'listening' | 'thinking' | 'speaking' | 'error'
 /** Why the browser does not play: see the event `audioBlocked`. */
-export type AudioBlockage = 'gesture' | 'no_output'
+export type AudioBlockage = 'gesture' | 'no_output' | 'unsupported'
 /** Why an assistant that was asked for has not joined yet. */
 export type WaitReason = 'busy' | 'no_worker'
 export type Quality = 'excellent' | 'good' | 'poor' | 'lost'
@@ -58,7 +64,7 @@ export class RequestError extends Error {
 
 /** Why the microphone cannot be used. `message` is a sentence for people. */
 export class MicrophoneError extends Error {
-  /** `cancelled`: the call ended before the microphone was open. */
+  /** `unsupported`: as `checkSupport()` says; the browser was not asked for the microphone. `cancelled`: the call ended before it was open. */
   code: 'permission_denied' | 'not_found' | 'in_use' | 'unsupported' | 'failed' | 'cancelled'
 }
 
@@ -258,6 +264,8 @@ export interface RoomEvents {
   card: (card: { participant: string; id: string; kind: 'draft' | 'error' | 'info'; title: string; body: string; actions: { id: string; title: string }[] }) => void
   turnMetrics: (metrics: { participant: string; turn: number; endOfTurn?: number; recognition?: number; firstToken?: number; firstAudio?: number; voiceToVoice?: number; interrupted: boolean }) => void
   onboardingFinished: (result: { participant: string; completed: boolean }) => void
+  /** The assistant cannot speak, or not understand, the language that the user has chosen; BCP 47 tags. */
+  languageLimited: (limit: { participant: string; language: string; spoken: string; understood: string }) => void
   quality: (participant: Participant, quality: Quality) => void
   held: (participant: Participant, held: boolean) => void
   /** A track of the participant, or the participant in its call (`track` is null), was muted or unmuted. */
@@ -266,6 +274,7 @@ export interface RoomEvents {
   /**
    * The browser does not play, and does not pass on the microphone either. `gesture`: it waits for one, so call `startAudio()` in a click
    * handler. `no_output`: it did not start after a gesture, usually because there is no speaker and no headphones; `startAudio()` tries again.
+   * `unsupported`: it cannot play, as `checkSupport()` says; text and events go on.
    */
   audioBlocked: (reason: AudioBlockage) => void
   /** Audio plays (again). */
@@ -290,6 +299,8 @@ export class Room {
   readonly sid: string
   readonly metadata: string
   readonly sessionId: string | null
+  /** Whether what is said may be stored for the user, who is then told so. */
+  readonly logged: boolean
   readonly recording: boolean
   readonly localParticipant: LocalParticipant
   /** By identity. */
@@ -357,3 +368,162 @@ export class RpcError extends Error {
 
 /** The microphones and speakers. Their labels are empty until the microphone has been permitted. */
 export function listDevices(): Promise<{ microphones: MediaDeviceInfo[]; speakers: MediaDeviceInfo[] }>
+
+/**
+ * Returns a user's access token. It is called for each connection and before a token expires; `isRefused`: the last one is not, or not much
+ * longer, accepted.
+ */
+export type TokenSource = (request: { isRefused: boolean }) => Promise<string>
+
+export interface CallChannelOptions {
+  /** How often to try again after a lost connection before giving up. Default: without end. */
+  reconnectAttempts?: number
+}
+
+export interface CallOptions {
+  /** Shown to the callees: at most 256 bytes. */
+  callerName?: string
+  /** For the callees' apps: at most 1,024 bytes. */
+  metadata?: string
+  /** Requests with the same key start one call: for a retry after `connection_lost`. */
+  idempotencyKey?: string
+}
+
+export type CallStatus = 'started' | 'ringing' | 'answered' | 'completed' | 'cancelled' | 'rejected' | 'busy' | 'timeout' | 'failed'
+/**
+ * How a call ended for this device. `unanswered`: nobody answered in time. `answered_elsewhere`, `moved_elsewhere`: another device of the user
+ * answered it, or took it over. `while_away`: it ended while the channel was disconnected.
+ */
+export type CallEnding =
+  | 'completed' | 'cancelled' | 'rejected' | 'busy' | 'unanswered' | 'failed' | 'answered_elsewhere' | 'moved_elsewhere' | 'while_away'
+
+export interface CallMember {
+  /** A user's id, or `assistant:<id>`: also the identity in the call's room. */
+  party: string
+  state: 'invited' | 'joined' | 'left'
+  status: CallStatus
+  held: boolean
+  muted: boolean
+  /** With which it called or answered, if known. */
+  device: string | null
+}
+
+export interface CallInfo {
+  /** `CA_…`. */
+  id: string
+  /** For APIs that name calls by UUIDs. It follows from `id` and never changes. */
+  uuid: string
+  room: string
+  seq: number
+  status: CallStatus
+  caller: string
+  /** Chosen by the caller. Text of others: show it with `textContent`, never as HTML. */
+  callerName: string
+  metadata: string
+  /** The conversation whose members are called, or null. */
+  conversation: string | null
+  /** The caller first. */
+  members: CallMember[]
+  startedAt: Date | null
+  answeredAt: Date | null
+  endedAt: Date | null
+}
+
+/** A call on this device: a snapshot. */
+export interface Call extends CallInfo {
+  direction: 'incoming' | 'outgoing'
+  /** `connecting`: it rings, on either side. `held`: by this user, or by all others. */
+  state: 'connecting' | 'active' | 'held' | 'ended'
+  /** Only of a call that has ended. */
+  ending: CallEnding | null
+  heldByUs: boolean
+  heldByOthers: boolean
+  mutedByUs: boolean
+  /** All members but this user. */
+  others: CallMember[]
+}
+
+/** Access to a call's room, for `room.connect(url, token)`. If all callees were busy, the call has ended already. */
+export interface CallAdmission {
+  call: Call
+  url: string
+  token: string
+}
+
+/** An event in the history of a conversation. */
+export interface ConversationEvent {
+  /** Null for a user who has not joined the conversation. */
+  number: number | null
+  type: 'member:invited' | 'member:joined' | 'member:left' | 'text' | 'audio:started' | 'audio:ended'
+  /** The user who was invited, joined, left, wrote or talks. */
+  user: string
+  timestamp: Date
+  /** Text of others: show it with `textContent`, never as HTML. Null for other types. */
+  text: string | null
+}
+
+export interface CallChannelEvents {
+  state: (state: RoomState) => void
+  /** Somebody calls: ring. Also after a reconnect, if it was not known before. */
+  incoming: (call: Call) => void
+  /** A call appeared or changed. `event` is the event's type (`call.held`, …), or null if a reply or `hello` told it first. */
+  changed: (call: Call, event: string | null) => void
+  /** Once for each call that `changed` has shown. */
+  ended: (call: Call, ending: CallEnding) => void
+  /** After each of these, and after each `hello`: what is on the screen, and what goes on on other devices. */
+  calls: (calls: Call[], elsewhere: CallInfo[]) => void
+  /** A session of the user was started, has ended, or has a summary. */
+  session: (event: { type: string; session: any }) => void
+  /** Something happened in a conversation of the user, by its id. */
+  conversation: (conversation: string, event: ConversationEvent) => void
+  /** The channel ended for good. `code` is the WebSocket close code, or 0; `message` is a sentence for people. */
+  disconnected: (end: { reason: string; code: number; message: string; retryable: boolean }) => void
+  /** Every message as received. */
+  event: (message: { type: string; data: any }) => void
+}
+
+/** The channel of a user on this device: calls ring here. Calls continue when it is closed. */
+export class CallChannel {
+  constructor(options?: CallChannelOptions)
+
+  readonly state: RoomState
+  /** The user's id; null before the first connection. */
+  readonly user: string | null
+  /** This connection, as calls name it. */
+  readonly device: string | null
+  /** The calls that ring, are active or are held on this device, oldest first. */
+  readonly calls: Call[]
+  /** The calls that the user has joined with another device; `join` takes one over. */
+  readonly callsElsewhere: CallInfo[]
+
+  on<E extends keyof CallChannelEvents>(name: E, listener: CallChannelEvents[E]): this
+  off<E extends keyof CallChannelEvents>(name: E, listener: CallChannelEvents[E]): this
+
+  /**
+   * Connects with a user's access token, or a source of tokens: then the channel outlives a single token. `url`: `wss://host:port`; by default,
+   * the gateway that served the page. Rejects with `ConnectError`, or what the source rejects with. Lost connections are restored.
+   */
+  connect(url: string | null, token: string | TokenSource): Promise<void>
+  disconnect(): void
+
+  /**
+   * Calls others: ids, e-mail addresses, `@handle` or `assistant:<id>`; or all members of a conversation. Rejects with `RequestError`, as all
+   * requests do.
+   */
+  start(to: string[] | { conversation: string }, options?: CallOptions): Promise<CallAdmission>
+  /** The first device to answer gets the call; the others' requests fail with `conflict`. */
+  answer(call: string): Promise<CallAdmission>
+  /** Continues a call on this device. */
+  join(call: string): Promise<CallAdmission>
+  /** Declines for all devices of the user. `busy`: the caller finds the user busy; `reason` is for the other members. */
+  reject(call: string, options?: { busy?: boolean; reason?: string }): Promise<void>
+  /** Leaves a joined call, or withdraws an unanswered one. */
+  hangUp(call: string): Promise<void>
+  /** While on hold, this user neither sends nor receives audio. */
+  hold(call: string, held?: boolean): Promise<void>
+  mute(call: string, muted?: boolean): Promise<void>
+  /** Rings others, who join the call when they answer. */
+  invite(call: string, to: string[]): Promise<void>
+  /** Any request of docs/protocol/calls.md; resolves with the reply's data. */
+  request(type: string, data?: object): Promise<any>
+}

@@ -35,6 +35,12 @@ export class Account {
     return text ? JSON.parse(text) : {}
   }
 
+  /** An access token, for a connection that outlives requests. `isRefused`: a fresh one, because the last is not accepted any more. */
+  async token({ isRefused = false } = {}) {
+    if (isRefused || !this.#access) await this.#renew()
+    return this.#access
+  }
+
   /** Takes the place of the tokens. */
   adopt({ access_token, refresh_token }) {
     this.#access = access_token

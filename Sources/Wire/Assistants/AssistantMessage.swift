@@ -17,6 +17,8 @@ public enum AssistantMessage: Sendable, Hashable {
     case onboardingStart
     /// The answer to `onboardingStart`, once the onboarding is over. `completed`: it was played to its end.
     case onboardingFinished(completed: Bool)
+    /// At the start of a conversation: the assistant cannot speak or understand the language that the user has chosen.
+    case languageLimited(LanguageLimit)
 
     public static let topic = "patchbay.assistant"
 
@@ -34,6 +36,22 @@ public enum AssistantMessage: Sendable, Hashable {
         public static let fieldsCountMax = 32
         public static let fieldNameMax = 64
         public static let fieldMax = 32 << 10
+    }
+}
+
+/// The languages of a conversation whose assistant cannot use the chosen one throughout, as BCP 47 tags.
+public struct LanguageLimit: Sendable, Hashable {
+    /// What the user has chosen.
+    public var language: String
+    /// What the assistant answers in.
+    public var spoken: String
+    /// What it understands when the user speaks. It can read others.
+    public var understood: String
+
+    public init(language: String, spoken: String, understood: String) {
+        self.language = language
+        self.spoken = spoken
+        self.understood = understood
     }
 }
 

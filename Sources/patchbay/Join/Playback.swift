@@ -1,6 +1,7 @@
 import Audio
 import Foundation
 import Glibc
+import PatchbayAgents
 import PatchbayClient
 import Wire
 

@@ -1,0 +1,38 @@
+public import Wire
+
+/// The routes of a gateway that an `AssistantCall` uses: `Sessions`, or a stand-in for tests.
+public protocol AssistantCallBackend: Sendable {
+    func start(_ request: AssistantCallRequest, idempotencyKey: String) async throws(AccountError) -> Sessions.Started
+    func end(session id: String) async throws(AccountError)
+    func log(_ turn: Sessions.NewTurn, session id: String, idempotencyKey: String) async throws(AccountError)
+}
+
+extension Sessions: AssistantCallBackend {
+    public func start(_ request: AssistantCallRequest, idempotencyKey: String) async throws(AccountError) -> Started {
+        try await start(
+            request.context, assistant: request.assistant, clientContext: request.clientContext, idempotencyKey: idempotencyKey)
+    }
+
+    public func end(session id: String) async throws(AccountError) {
+        _ = try await end(id)
+    }
+
+    public func log(_ turn: NewTurn, session id: String, idempotencyKey: String) async throws(AccountError) {
+        _ = try await log(turn, in: id, idempotencyKey: idempotencyKey)
+    }
+}
+
+/// The microphone and the loudspeaker of a call: on Apple platforms an `AVAudioEngine`, in tests a tone.
+public protocol AssistantCallAudio: Sendable {
+    /// Starts the microphone: 48 kHz, mono, in pieces of any length. The call reads until it ends and then drops the stream. Suspends until
+    /// the user has answered a question for permission. If an earlier call is still being left, this one takes over the microphone.
+    ///
+    /// - Throws: if there is no microphone, or it is not permitted; the call goes on without it.
+    func microphone() async throws -> AsyncStream<[Int16]>
+
+    /// Plays the next 20 ms of a track. Suspends while the device has enough, at most some 100 ms ahead.
+    func play(_ chunk: PCMChunk, of track: TrackSID) async
+
+    /// A call has ended: releases the devices.
+    func stop() async
+}
