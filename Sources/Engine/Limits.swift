@@ -55,7 +55,7 @@ package enum Limits {
     /// Transcript segments kept for participants that join later.
     package static let segmentsKeptMax = 50
     package static let segmentIDBytesMax = 128
-    /// What 32-bit clients can hold.
+    /// The largest integer of 32-bit clients.
     package static let segmentRevisionMax = Int(Int32.max)
     package static let segmentTextBytesMax = 16 * 1_024
     /// Words in one segment.

@@ -34,7 +34,7 @@ package struct TraceContext: Sendable, Hashable {
     }
 }
 
-/// What is passed on from an HTTP request: to the log, and to the webhooks, tools and jobs that it causes.
+/// The id and trace context of an HTTP request, passed on to the log and to the webhooks, tools and jobs that it causes.
 package struct RequestContext: Sendable, Hashable {
     /// The client's `X-Request-ID` if it is valid, otherwise a new one.
     package let id: String

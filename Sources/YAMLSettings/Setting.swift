@@ -1,7 +1,7 @@
 /// A setting of `serve` as it is declared, once. The schema of the file, the variables, `serve --help`, the log of the configuration,
 /// `patchbay.example.yaml` and `docs/settings.md` follow from it.
 package struct Setting: Sendable {
-    /// What a value must be.
+    /// The type of a value.
     package enum Kind: Sendable {
         /// Any scalar: `node: 7` is the text "7".
         case text
@@ -23,7 +23,7 @@ package struct Setting: Sendable {
     package let kind: Kind
     /// The default in YAML; nil if there is none, or if it depends on something else.
     package let standard: String?
-    /// What holds without the setting, for people; nil if `standard` says it, or if it is obvious.
+    /// The behaviour without the setting, for documents; nil if `standard` says it, or if it is obvious.
     let otherwise: String?
     /// In YAML, where there is no default.
     let example: String?
@@ -31,7 +31,7 @@ package struct Setting: Sendable {
     package let option: String?
     /// The setting without which this one has no effect.
     package let needs: String?
-    /// What a setting that needs this one lacks without it.
+    /// The feature that settings which depend on this one lack without it.
     package let provides: String?
     /// Whether SIGHUP applies changes.
     package let isReloaded: Bool
@@ -70,7 +70,7 @@ package struct Setting: Sendable {
     /// The first key of its file: `room` for `room.auto_create`.
     package var root: String { String(key.prefix { $0 != "." }) }
 
-    /// What holds without the setting, for people.
+    /// The behaviour without the setting, for documents.
     package var defaultText: String? { otherwise ?? standard }
 
     /// The help of its option.

@@ -1,4 +1,4 @@
-/// What the table of settings says to people.
+/// Documents that are generated from the table of settings.
 package enum SettingDocuments {
     /// `patchbay.example.yaml`: all settings as comments.
     package static var exampleFile: String {

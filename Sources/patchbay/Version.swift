@@ -1,4 +1,4 @@
-/// What was built.
+/// The version of this build.
 enum Version {
     /// The newest release in CHANGELOG.md, from which `make dist` takes it.
     static let text = "0.1.0"
@@ -9,7 +9,7 @@ enum Version {
     /// The first 12 digits of the commit; nil in a development build.
     static var commit: String? { commit(in: exported) }
 
-    /// What `--version` prints.
+    /// The text that `--version` prints.
     static var full: String { "\(text) (\(commit.map { "commit " + $0 } ?? "development build"))" }
 
     static func commit(in exported: String) -> String? {

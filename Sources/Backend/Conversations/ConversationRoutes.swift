@@ -136,7 +136,7 @@ struct NewConversationEvent: Decodable, Sendable, Described {
         "NewConversationEvent", .object([.required("text", .text(1...StoreLimits.conversationTextMax))]))
 }
 
-/// What clients see of conversations.
+/// JSON responses that describe conversations to clients.
 enum ConversationViews {
     private static let state = Schema.choice(ConversationMember.State.allCases.map(\.rawValue))
 

@@ -109,7 +109,7 @@ struct TurnReceipt: Encodable, Sendable, Described {
     static let schema = Schema.named("TurnReceipt", .object([.required("id", .uuid), .required("stored", .boolean)]))
 }
 
-/// What clients see of sessions.
+/// JSON responses that describe sessions to clients.
 enum SessionViews {
     /// A session without its turns.
     static let session = JSONView<Session>(

@@ -31,7 +31,7 @@ struct Call: Sendable {
     let id: CallID
     let caller: CallParty
     let start: CallStart
-    /// What the only callee started when it called the caller at the same time, and thereby answered.
+    /// The call that the only callee started to the caller at the same time; it counts as the answer.
     private(set) var crossing: CallStart?
     private(set) var members: [Member]
     private(set) var seq: UInt64 = 0
@@ -68,7 +68,7 @@ struct Call: Sendable {
         !isOver && self.caller == caller && members.count == 2 && members[1].info.party == party && members[1].state == .invited
     }
 
-    /// What this party started.
+    /// The request with which this party started the call.
     func start(by party: CallParty) -> CallStart? {
         if party == caller { return start }
         return members.count > 1 && members[1].info.party == party ? crossing : nil

@@ -23,7 +23,7 @@ struct ExportedMetric: Sendable {
         gateway + process + Metric.services.map(ofServices) + connections + rooms + media + control + http + dispatch + turns
 }
 
-/// What `/metrics` reads at a scrape.
+/// The values that one scrape of `/metrics` reads.
 struct MetricsSnapshot {
     var shards: [Counters]
     var services: ServiceCounters

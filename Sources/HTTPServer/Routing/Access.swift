@@ -7,7 +7,7 @@ package import Wire
 ///
 /// A handler that needs a user declares one as its parameter, so it cannot skip authentication.
 package struct Access<Caller: Sendable>: Sendable {
-    /// Whose token is required, or which grant, in Markdown for the reference; nil if none is required.
+    /// The required token or grant, in Markdown for the reference; nil if the route needs none.
     let token: String?
     /// Whether the router limits and counts failures. False if the handler does so itself.
     var limitsFailures = true

@@ -27,7 +27,7 @@ package struct Route: Sendable {
     package let path: RoutePath
     /// Shown in the OpenAPI document.
     package let summary: String
-    /// Whose token is required, or which grant, in Markdown; nil if none is required.
+    /// The required token or grant, in Markdown; nil if the route needs none.
     package let token: String?
     let limitsFailures: Bool
     package let executor: (any TaskExecutor)?

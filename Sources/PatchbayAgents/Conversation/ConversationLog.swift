@@ -116,7 +116,7 @@ struct PastConversation: Sendable {
         UserMessage(speaker: segment.participant ?? Identity(text: "user"), text: segment.text, kind: .speech)
     }
 
-    /// What of an assistant's segment was played.
+    /// The part of an assistant's segment that was played.
     private static func heard(_ segment: TranscriptSegment) -> String {
         guard segment.spoken == .interrupted, let count = segment.spokenChars else { return segment.text }
         return String(String.UnicodeScalarView(segment.text.unicodeScalars.prefix(count)))

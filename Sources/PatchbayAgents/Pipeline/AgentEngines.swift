@@ -56,7 +56,7 @@ public struct NoTools: ToolRunner {
     }
 }
 
-/// What an assistant says on its own, in its language.
+/// Phrases that an assistant says without asking its responder, in its language.
 public struct AssistantPhrases: Sendable, Hashable {
     public var question = "Are you still there?"
     public var apology = "Sorry, something went wrong. Could you try that again?"
@@ -80,7 +80,7 @@ public struct EmbeddedEngines: Sendable {
     private let detector: any VoiceActivityDetectorFactory
     private let recognizer: any SpeechRecognizer
     private let synthesizer: any SpeechSynthesizer
-    /// What the assistants' providers may use.
+    /// The secrets that the assistants' providers may use.
     private let secrets: ProviderSecrets
     /// The speech of greetings and other texts of the assistants' own.
     private(set) var cache = SpeechCache()
@@ -152,7 +152,7 @@ public struct EmbeddedEngines: Sendable {
     }
 }
 
-/// What the parts of a pipeline have in common.
+/// The configuration that all parts of a pipeline share.
 struct PipelineConfiguration: Sendable {
     let definition: AssistantDefinition
     let engines: AgentEngines

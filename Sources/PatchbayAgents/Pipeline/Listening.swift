@@ -2,7 +2,7 @@ internal import Logging
 internal import PatchbayClient
 internal import Wire
 
-/// What a pipeline hears: the microphones of its users, and the recognitions in progress.
+/// The input side of a pipeline: its users' microphones and the recognitions in progress.
 struct Listening {
     private let configuration: PipelineConfiguration
     private var microphones: [TrackSID: Microphone] = [:]

@@ -51,7 +51,7 @@ struct Responding {
 
     // MARK: Progress
 
-    /// What a turn responds to; nil once it has ended.
+    /// The user messages that a turn responds to; nil once the turn has ended.
     func messages(of turn: TurnID) -> [UserMessage]? { records[turn]?.messages }
 
     func conversation(for turn: TurnID) -> Conversation? {
@@ -140,7 +140,7 @@ struct Responding {
     }
 }
 
-/// What a turn adds to the conversation, once it has ended.
+/// The messages that a turn adds to the conversation when it ends.
 struct TurnRecord: Sendable, Hashable {
     var messages: [UserMessage]
     /// Tool calls and their results, in order.

@@ -10,7 +10,7 @@ public protocol RealtimeProvider: Sendable {
 
 /// The session of one call with a realtime provider. Audio is mono, 16 bits, at `RealtimeConfiguration.sampleRate`.
 public protocol RealtimeSession: Sendable {
-    /// What the provider sends, for one reader. Ends when the session is closed; throws `ProviderError` if it is lost.
+    /// Events of the provider, for one reader. The stream ends when the session is closed, and throws `ProviderError` if it is lost.
     ///
     /// The queue is limited: a session whose events are not read ends with `invalidResponse`.
     var events: AsyncThrowingStream<RealtimeEvent, any Error> { get }
@@ -21,7 +21,7 @@ public protocol RealtimeSession: Sendable {
     func close()
 }
 
-/// What a pipeline asks of a realtime session.
+/// A command of a pipeline to a realtime session.
 public enum RealtimeRequest: Sendable, Hashable {
     /// Append the user's speech to the input buffer.
     case appendAudio([Int16])
@@ -43,7 +43,7 @@ public enum RealtimeRequest: Sendable, Hashable {
     case truncate(item: String, played: Duration)
 }
 
-/// What a realtime session is opened with.
+/// The configuration of a realtime session.
 public struct RealtimeConfiguration: Sendable, Hashable {
     /// Hz, in both directions.
     public static let sampleRate = 24_000
@@ -67,7 +67,7 @@ public struct RealtimeConfiguration: Sendable, Hashable {
     }
 }
 
-/// What a realtime session reports. An item is one message of the conversation.
+/// An event of a realtime session. An item is one message of the conversation.
 public enum RealtimeEvent: Sendable, Hashable {
     /// The user's turn became an item.
     case inputCommitted(item: String)

@@ -34,7 +34,7 @@ public struct SpeechSegment: Sendable {
     public var duration: Duration { .nanoseconds(Int64(samples.count) * 1_000_000_000 / Int64(Self.sampleRate)) }
 }
 
-/// What a recognizer understood.
+/// The result of a recognition.
 public struct Recognition: Sendable, Hashable {
     /// Empty if there was no speech in the segment.
     public var text: String

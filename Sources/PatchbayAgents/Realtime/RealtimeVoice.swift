@@ -19,7 +19,7 @@ struct RealtimeVoice {
 
     let provider: any RealtimeProvider
     var exchange = RealtimeExchange()
-    /// What the users said.
+    /// Transcripts of the users' speech.
     var speech = KeptSpeech()
     var session: (any RealtimeSession)?
     /// Opens the latest session and reads its events.

@@ -3,7 +3,7 @@ internal import Wire
 
 /// The room as a pipeline needs it: a joined room, or a terminal without a gateway.
 ///
-/// What is sent is queued and sent in order; failures are logged by the room.
+/// Messages are queued and sent in order; the room logs failures.
 protocol AgentRoom: Sendable {
     /// Sends a segment of a transcript.
     func publish(_ segment: TranscriptSegment)
@@ -25,7 +25,7 @@ protocol AgentRoom: Sendable {
     func clearVoice(reason: String) async throws -> HeardPosition
 }
 
-/// What happens in the room of a pipeline.
+/// An event in the room of a pipeline.
 enum AgentRoomEvent: Sendable {
     case userJoined(Identity, name: String)
     /// - Parameter mayReturn: the connection was lost, rather than the conversation ended.

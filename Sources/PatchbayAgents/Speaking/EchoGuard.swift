@@ -186,7 +186,7 @@ final class EchoReference: Sendable {
         levels.withLock { $0.entries.append(Levels.Entry(start: start, end: end, level: level)) }
     }
 
-    /// What was to be played after `now` was cleared.
+    /// Audio that was scheduled after `now` was cleared.
     func clear(after now: Instant) {
         levels.withLock { levels in
             while let last = levels.entries.last, last.start > now { levels.entries.removeLast() }

@@ -43,7 +43,7 @@ actor SpeechOutput {
     static let aheadMax = Duration.seconds(10)
     private static let pauseBetweenSentences = Duration.milliseconds(140)
 
-    /// What is played, for recognizing its echo.
+    /// The audio being played, for echo detection.
     nonisolated let reference = EchoReference()
     private let room: any AgentRoom
     private let clock: PipelineClock

@@ -1,7 +1,7 @@
 internal import PatchbayClient
 internal import Wire
 
-/// What the assistant says in one turn: its frames, and where each word is in them. A pure value.
+/// The assistant's speech in one turn: its frames, and the position of each word in them. A pure value.
 ///
 /// Positions are 48 kHz ticks from the first frame. The frames are kept until the turn ends, because an interruption that was not meant as one
 /// continues in the middle.

@@ -1,6 +1,6 @@
 internal import Wire
 
-/// What happens around a `TurnMachine`.
+/// An input of a `TurnMachine`.
 enum TurnInput: Sendable, Hashable {
     /// The next window of a user's microphone; `level` in dBov, −127 to 0.
     case window(Identity, SpeechSegmenter.Window, level: Double)
@@ -26,7 +26,7 @@ enum TurnInput: Sendable, Hashable {
     case tick
 }
 
-/// What a `TurnMachine` asks for, in order.
+/// An effect that a `TurnMachine` requests. Effects are executed in order.
 enum TurnEffect: Sendable, Hashable {
     /// Keep the user's audio from `leadIn` ago on.
     case beginUtterance(Identity, leadIn: Duration)
@@ -91,7 +91,7 @@ struct UserTranscript: Sendable, Hashable {
     var language = ""
 }
 
-/// What a user said, typed or dialled, for the responder.
+/// A user's speech, text or digits, for the responder.
 struct UserMessage: Sendable, Hashable {
     enum Kind: Sendable, Hashable { case speech, text, digits }
 

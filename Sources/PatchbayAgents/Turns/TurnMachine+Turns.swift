@@ -75,7 +75,7 @@ extension TurnMachine {
         takeTurn(at: now, into: &effects)
     }
 
-    /// What was asked is not asked again, so that a failing provider does not loop.
+    /// Does not repeat the question, so that a failing provider does not loop.
     mutating func responseFailed(_ turn: TurnID, at now: Instant, into effects: inout [TurnEffect]) {
         guard currentTurn == turn else { return }
         if case .thinking = floor { effects.append(.cancelResponse(turn)) } else { effects.append(.abandonSpeech(turn)) }

@@ -12,7 +12,7 @@ internal import Wire
 /// Promises: at most one turn is in progress; everything understood is responded to once, or together with what follows it; nothing is
 /// spoken while a user speaks; every recognition and response ends with a result, a failure or its timeout.
 struct TurnMachine: Sendable {
-    /// Whose turn it is.
+    /// The party that has the turn.
     enum Floor: Hashable {
         case listening
         /// A response is being written; nothing is audible yet.
@@ -26,7 +26,7 @@ struct TurnMachine: Sendable {
     var floor = Floor.listening
     /// Users with a microphone, in the order of their first window.
     var speakers: [Speaker] = []
-    /// What was said and not yet responded to audibly.
+    /// User messages without an audible response yet.
     var pending = PendingMessages()
     var numbers = Numbers()
     var quiet: QuietTimer
@@ -116,7 +116,7 @@ struct TurnMachine: Sendable {
     }
 }
 
-/// What was said and not yet responded to audibly.
+/// User messages without an audible response yet.
 struct PendingMessages: Sendable, Hashable {
     private(set) var messages: [UserMessage] = []
     /// The end of the last message.

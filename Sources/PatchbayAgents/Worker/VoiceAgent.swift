@@ -55,7 +55,7 @@ public struct VoiceAgent: Sendable {
         logger.info("left")
     }
 
-    /// What the responder is told about the session.
+    /// A description of the session for the responder.
     static func context(of session: SessionBriefing?, metadata: String) -> String {
         var parts: [String] = []
         if !metadata.isEmpty { parts.append("Task: \(metadata)") }

@@ -2,7 +2,7 @@ internal import NIOCore
 internal import Synchronization
 internal import Wire
 
-/// What a session publishes: written on its event loop, readable from any thread.
+/// The published state of a session: written on its event loop, readable from any thread.
 protocol SessionState: Sendable {
     associatedtype Statistics
 

@@ -138,7 +138,7 @@ package import Wire
 
     // MARK: Turns
 
-    /// What is written during a batch of records leaves at its end.
+    /// Writes during a batch of records are sent at its end.
     var isBatch: Bool { unsafe turn.isBatch }
 
     func batch(_ body: () -> Void) {
@@ -265,7 +265,7 @@ package import Wire
     }
 }
 
-/// What a loop counts of connections that never reach its delegate.
+/// Counters of connections that never reach the loop's delegate.
 package struct LoopCounters: Sendable {
     /// Closed at once because there were too many.
     package var turnedAway: UInt64 = 0

@@ -47,7 +47,7 @@ package struct TLSFiles: Sendable, Hashable {
     }
 }
 
-/// What a PEM file is for, and the settings that name it.
+/// The purpose of a PEM file, and the settings that name it.
 enum TLSFileRole: String {
     case certificate, privateKey = "private key", authority
 

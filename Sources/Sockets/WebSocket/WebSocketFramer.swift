@@ -13,7 +13,7 @@ package struct WebSocketFramer {
         case server, client
     }
 
-    /// What the stream contains. The bytes are unmasked, and valid until the next call of `next`.
+    /// An element of the stream. The bytes are unmasked, and valid until the next call of `next`.
     @safe package enum Event {
         /// A whole message.
         case binary(UnsafeRawBufferPointer), text(UnsafeRawBufferPointer)
@@ -58,7 +58,7 @@ package struct WebSocketFramer {
     private var text = UTF8Validator()
     /// How much of `buffer` belongs to the message.
     private var messageBytes: UInt32 = 0
-    /// What has arrived of the current message, then of a control frame within it. After a CLOSE frame: its payload.
+    /// The received part of the current message, followed by that of a control frame within it. After a CLOSE frame: its payload.
     private(set) var buffer: [UInt8] = []
 
     package init(role: Role) {

@@ -1,6 +1,6 @@
 package typealias ClipID = RecordID<SpeechClip>
 
-/// What a clip says, and how. A requester's equal requests share one clip, and so do those of all services.
+/// The text of a clip, and how it is spoken. A requester's equal requests share one clip, and so do those of all services.
 package struct SpeechRequest: Sendable, Hashable, Codable {
     package var text: String
     package var voice: String

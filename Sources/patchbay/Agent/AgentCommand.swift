@@ -29,7 +29,7 @@ struct AgentCommand: AsyncParsableCommand {
         defaultSubcommand: AgentStartCommand.self)
 }
 
-/// What `start` and `dev` have in common.
+/// Options that `start` and `dev` share.
 struct AgentOptions: ParsableArguments {
     @Option(help: "The assistant's id.")
     var assistant = "default"

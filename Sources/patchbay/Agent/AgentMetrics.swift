@@ -20,7 +20,7 @@ extension Metric {
     static let agent = [agentRegistered, agentCapacity, agentJobs, agentJobsEnded, agentJobSeconds, logLinesDropped]
 }
 
-/// What a worker's metrics are counted from.
+/// The counters behind a worker's metrics.
 struct AgentCounters: Sendable {
     let services = ServiceCounters()
 

@@ -14,7 +14,7 @@ struct GatewayProcess: Sendable {
     let assistants: AssistantDirectory
     let dispatch: DispatchService
     private let backend: BackendServices?
-    /// What runs beside the gateway, in the order of their start.
+    /// The services that run beside the gateway, in the order in which they start.
     private let services: [any Service]
 
     /// - Parameter log: receives what the operator must know about a new store.
