@@ -52,6 +52,7 @@ let package = Package(
         .executable(name: "patchbay", targets: ["patchbay"]),
         .executable(name: "patchbay-loadtest", targets: ["patchbay-loadtest"]),
         .library(name: "PatchbayClient", targets: ["PatchbayClient", "Audio", "Wire"]),
+        .library(name: "AssistantWidgetModel", targets: ["AssistantWidgetModel"]),
         .library(name: "PatchbayAgents", targets: ["PatchbayAgents", "PatchbayClient", "Audio", "Wire"]),
     ],
     traits: [
@@ -114,7 +115,8 @@ let package = Package(
         .target(
             name: "Backend",
             dependencies: [
-                "Wire", "HTTPServer", "Sockets", "Identity", "Engine", "Store", "OutgoingHTTP", "Audio", deques, httpTypes, logging,
+                "Wire", "HTTPServer", "Sockets", "Identity", "Engine", "Store", "OutgoingHTTP", "Audio", "OggOpus", deques, httpTypes,
+                logging,
                 serviceLifecycle,
             ],
             swiftSettings: settings),
@@ -135,21 +137,39 @@ let package = Package(
                 serviceLifecycle,
             ],
             swiftSettings: settings),
-        // Audio for clients: Opus, Ogg and WAV files, levels, resampling, jitter buffer.
-        .target(name: "Audio", dependencies: ["Wire", "COpus", "COgg", "CSpeexDSP"], swiftSettings: settingsAtC),
+        // Audio for clients: Opus, WAV files, levels, resampling, jitter buffer. On Apple platforms AudioToolbox codes and resamples.
+        .target(
+            name: "Audio",
+            dependencies: [
+                "Wire", .target(name: "COpus", condition: .when(platforms: [.linux])),
+                .target(name: "CSpeexDSP", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: settingsAtC),
+        // Ogg Opus files, for recordings and tools; no part of the client library.
+        .target(name: "OggOpus", dependencies: ["Audio", "COgg"], swiftSettings: settingsAtC),
         // The public client library.
         .target(name: "PatchbayClient", dependencies: ["Wire", "Audio"] + nio, swiftSettings: settings),
+        // The state machine of an assistant widget, for apps that draw their own.
+        .target(name: "AssistantWidgetModel", swiftSettings: settings),
         // The public assistant library: turn-taking, the voice pipeline, providers, the worker.
         .target(
             name: "PatchbayAgents",
-            dependencies: ["Wire", "Audio", "PatchbayClient", "OutgoingHTTP", "CFlite", logging, subprocess, systemPackage] + nio,
+            dependencies: ["Wire", "Audio", "OggOpus", "PatchbayClient", "OutgoingHTTP", "CFlite", logging, subprocess, systemPackage]
+                + nio,
             swiftSettings: settingsAtC),
+        // The decisions of the example app for phone and car, and its part for Apple platforms. `Examples/Copilot` is a package of its own.
+        .target(
+            name: "CopilotModel", dependencies: ["PatchbayClient", "Wire"], path: "Examples/Copilot/Sources/CopilotModel",
+            swiftSettings: settings),
+        .target(
+            name: "CopilotApp", dependencies: ["CopilotModel", "PatchbayClient", "Audio", "Wire"],
+            path: "Examples/Copilot/Sources/CopilotApp", swiftSettings: settings),
         // The command.
         .executableTarget(
             name: "patchbay",
             dependencies: [
                 "Wire", "Gateway", "Backend", "HTTPServer", "OutgoingHTTP", "Engine", "Identity", "Store", "Sockets", "TLSRecords",
-                "YAMLSettings", "PatchbayClient", "PatchbayAgents", "Audio", argumentParser, configuration, httpTypes, logging,
+                "YAMLSettings", "PatchbayClient", "PatchbayAgents", "Audio", "OggOpus", argumentParser, configuration, httpTypes, logging,
                 serviceLifecycle, unixSignals,
             ] + nio,
             // A link to `certs/make-dev-certs`.
@@ -157,7 +177,7 @@ let package = Package(
         // The load test: thousands of calls on one thread.
         .executableTarget(
             name: "patchbay-loadtest",
-            dependencies: ["Wire", "Sockets", "TLSRecords", "Identity", "Engine", "Audio", argumentParser, histogram, yams],
+            dependencies: ["Wire", "Sockets", "TLSRecords", "Identity", "Engine", "Audio", "OggOpus", argumentParser, histogram, yams],
             path: "loadtest/Sources", swiftSettings: settings),
 
         // Counts system calls and allocations per frame; the C part replaces functions of the C library.
@@ -189,7 +209,7 @@ let package = Package(
         .target(
             name: "FuzzBodies",
             dependencies: [
-                "Wire", "Engine", "Identity", "Sockets", "TLSRecords", "HTTPServer", "Gateway", "YAMLSettings", "Audio",
+                "Wire", "Engine", "Identity", "Sockets", "TLSRecords", "HTTPServer", "Gateway", "YAMLSettings", "Audio", "OggOpus",
                 "PatchbayAgents", "COpenSSL",
             ],
             path: "fuzz/Bodies", swiftSettings: settings),
@@ -205,22 +225,27 @@ let package = Package(
         .testTarget(
             name: "StoreTests", dependencies: ["Store", "OutgoingHTTP", "Identity", "Wire", sqlite], exclude: ["Fixtures"],
             swiftSettings: settings),
+        .testTarget(name: "AssistantWidgetModelTests", dependencies: ["AssistantWidgetModel"], swiftSettings: settings),
+        .testTarget(
+            name: "CopilotModelTests", dependencies: ["CopilotModel", "PatchbayClient", "Wire"],
+            path: "Examples/Copilot/Tests/CopilotModelTests", swiftSettings: settings),
         .testTarget(name: "EngineTests", dependencies: ["Engine", "Wire"], swiftSettings: settings),
         .testTarget(name: "SimulationTests", dependencies: ["Simulation", "Engine", "Wire"], swiftSettings: settings),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzBodies"], swiftSettings: settings),
-        .testTarget(name: "AudioTests", dependencies: ["Audio", "FuzzBodies", "Wire", "COpus"], swiftSettings: settings),
+        .testTarget(name: "AudioTests", dependencies: ["Audio", "OggOpus", "FuzzBodies", "Wire", "COpus"], swiftSettings: settings),
         .testTarget(
             name: "GatewayTests",
             dependencies: [
                 "Gateway", "Backend", "WebPages", "HTTPServer", "OutgoingHTTP", "Engine", "Identity", "Store", "Sockets", "TLSRecords",
-                "Audio", "Wire",
+                "Audio", "OggOpus", "Wire",
                 "CLibwebsockets", "COpenSSL", "CZlib", httpTypes, logging, yams,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "PatchbayClientTests",
             dependencies: [
-                "PatchbayClient", "Gateway", "Backend", "HTTPServer", "Identity", "Store", "Engine", "Sockets", "TLSRecords", "Audio",
+                "PatchbayClient", "PatchbayAgents", "Gateway", "Backend", "HTTPServer", "Identity", "Store", "Engine", "Sockets",
+                "TLSRecords", "Audio", "OggOpus",
                 "Wire",
             ],
             swiftSettings: settings),
@@ -237,7 +262,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "patchbay", "YAMLSettings", "PatchbayClient", "Audio", "Gateway", "Identity", "Sockets", "Store", "Wire", argumentParser,
+                "patchbay", "YAMLSettings", "PatchbayClient", "Audio", "OggOpus", "Gateway", "Identity", "Sockets", "Store", "Wire",
+                argumentParser,
                 logging, sqlite, yams,
             ],
             swiftSettings: settings),

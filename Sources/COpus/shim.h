@@ -31,10 +31,6 @@ static inline int patchbay_opus_encoder_reset(OpusEncoder *encoder) {
     return opus_encoder_ctl(encoder, OPUS_RESET_STATE);
 }
 
-static inline int patchbay_opus_decoder_set_gain(OpusDecoder *decoder, opus_int32 q8_decibels) {
-    return opus_decoder_ctl(decoder, OPUS_SET_GAIN(q8_decibels));
-}
-
 static inline int patchbay_opus_decoder_reset(OpusDecoder *decoder) {
     return opus_decoder_ctl(decoder, OPUS_RESET_STATE);
 }

@@ -1,5 +1,6 @@
 import Audio
 import FuzzBodies
+import OggOpus
 import Testing
 import Wire
 

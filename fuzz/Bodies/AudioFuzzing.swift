@@ -1,4 +1,5 @@
 private import Audio
+private import OggOpus
 private import Wire
 
 /// Audio files, packets and frame arrivals.

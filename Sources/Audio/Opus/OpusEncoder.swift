@@ -1,12 +1,11 @@
-internal import COpus
 internal import Wire
 
 /// Encodes PCM to Opus packets (RFC 6716), one frame at a time.
 ///
 /// An encoder carries state from frame to frame: use one per track, and feed it without gaps. Not `Sendable`: create it where it is used.
 /// Encoding 20 ms takes about 0.2 ms of a core.
-@safe public struct OpusEncoder: ~Copyable {
-    /// What the encoder optimizes for (libopus's `OPUS_APPLICATION_…`).
+public struct OpusEncoder: ~Copyable {
+    /// The optimization goal of the encoder (libopus's `OPUS_APPLICATION_…`; other codecs ignore it).
     public enum Application: Hashable, Sendable {
         /// Speech: intelligible at low rates.
         case voip
@@ -24,8 +23,7 @@ internal import Wire
 
     public let sampleRate: Int
     public let channels: Int
-    private let state: OpaquePointer
-    private var scratch = [UInt8](repeating: 0, count: packetBytesLimit)
+    private var codec: SpeechCodec.Encoder
 
     /// - Parameters:
     ///   - sampleRate: 8,000, 12,000, 16,000, 24,000 or 48,000 Hz.
@@ -45,30 +43,16 @@ internal import Wire
         try Self.check("complexity", complexity, Self.complexityRange)
         if let bitsPerSecond { try Self.check("bitsPerSecond", bitsPerSecond, Self.bitsPerSecondRange) }
 
-        var code = OPUS_OK
-        let made = unsafe opus_encoder_create(Int32(sampleRate), Int32(channels), application.code, &code)
-        guard let made = unsafe made, code == OPUS_OK else { throw .library(code: Int(code)) }
+        codec = try SpeechCodec.Encoder(
+            SpeechCodec.EncoderSettings(
+                sampleRate: sampleRate, channels: channels, application: application, bitsPerSecond: bitsPerSecond, dtx: dtx,
+                inbandFEC: inbandFEC, expectedLossPercent: expectedLossPercent, complexity: complexity))
         self.sampleRate = sampleRate
         self.channels = channels
-        unsafe state = made
-
-        Self.expectOK(unsafe patchbay_opus_encoder_set_dtx(made, dtx ? 1 : 0))
-        Self.expectOK(unsafe patchbay_opus_encoder_set_inband_fec(made, inbandFEC ? 1 : 0))
-        Self.expectOK(unsafe patchbay_opus_encoder_set_expected_loss(made, Int32(expectedLossPercent)))
-        Self.expectOK(unsafe patchbay_opus_encoder_set_complexity(made, Int32(complexity)))
-        if let bitsPerSecond { Self.expectOK(unsafe patchbay_opus_encoder_set_bitrate(made, Int32(bitsPerSecond))) }
-    }
-
-    deinit {
-        unsafe opus_encoder_destroy(state)
     }
 
     /// Delay of the decoded audio in samples per channel at the encoder's rate; a player has to skip it.
-    public var lookahead: Int {
-        var samples: Int32 = 0
-        Self.expectOK(unsafe patchbay_opus_encoder_get_lookahead(state, &samples))
-        return Int(samples)
-    }
+    public var lookahead: Int { codec.lookahead }
 
     /// The lookahead in 48 kHz ticks, as in an Ogg Opus header's pre-skip (RFC 7845 section 4.2).
     public var preSkip: Int { lookahead * 48_000 / sampleRate }
@@ -82,16 +66,7 @@ internal import Wire
         guard samples * channels == pcm.count, OpusRate.frameSamples(at: sampleRate).contains(samples) else {
             throw .frameLength(samples: samples)
         }
-        let state = unsafe self.state
-        let length = unsafe pcm.withUnsafeBufferPointer { input in
-            unsafe scratch.withUnsafeMutableBufferPointer { output in
-                guard let sound = input.baseAddress, let room = output.baseAddress else { return OPUS_BAD_ARG }
-                return unsafe opus_encode(state, sound, Int32(samples), room, Int32(output.count))
-            }
-        }
-        guard length > 0 else { throw .library(code: Int(length)) }
-        packet.append(contentsOf: scratch[..<Int(length)])
-        return Int(length)
+        return try codec.encode(pcm, samples: samples, appendingTo: &packet)
     }
 
     public mutating func encode(_ pcm: Span<Int16>) throws(OpusError) -> [UInt8] {
@@ -106,27 +81,12 @@ internal import Wire
 
     /// Resets the state but keeps the settings, for a track that restarts after an interruption.
     public mutating func reset() {
-        Self.expectOK(unsafe patchbay_opus_encoder_reset(state))
-    }
-}
-
-extension OpusEncoder.Application {
-    fileprivate var code: Int32 {
-        switch self {
-        case .voip: OPUS_APPLICATION_VOIP
-        case .audio: OPUS_APPLICATION_AUDIO
-        case .lowDelay: OPUS_APPLICATION_RESTRICTED_LOWDELAY
-        }
+        codec.reset()
     }
 }
 
 extension OpusEncoder {
     private static func check(_ name: String, _ value: Int, _ allowed: ClosedRange<Int>) throws(OpusError) {
         guard allowed.contains(value) else { throw .setting(name, value, allowed: allowed) }
-    }
-
-    /// Settings are validated before libopus sees them, so an error is a bug.
-    private static func expectOK(_ code: Int32) {
-        precondition(code == OPUS_OK, "libopus rejected a setting within its range: code \(code)")
     }
 }

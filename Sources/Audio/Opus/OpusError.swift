@@ -1,5 +1,3 @@
-internal import COpus
-
 /// Why an Opus encoder or decoder could not be created, or rejected its input.
 public enum OpusError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Opus supports 8, 12, 16, 24 and 48 kHz only.
@@ -12,7 +10,7 @@ public enum OpusError: Error, Hashable, Sendable, CustomStringConvertible {
     case frameLength(samples: Int)
     /// The packet violates RFC 6716 section 3.4.
     case packet(OpusPacket.Fault)
-    /// An unexpected libopus error code, or out of memory.
+    /// An unexpected error code of the codec, or out of memory.
     case library(code: Int)
 
     public var description: String {
@@ -28,12 +26,8 @@ public enum OpusError: Error, Hashable, Sendable, CustomStringConvertible {
         case .packet(let fault):
             "Not an Opus packet: \(fault) Conceal its duration instead."
         case .library(let code):
-            "libopus failed with code \(code) (\(Self.explanation(of: code))); create a new encoder or decoder."
+            "The Opus codec failed with code \(code) (\(SpeechCodec.explanation(of: code))); create a new encoder or decoder."
         }
-    }
-
-    private static func explanation(of code: Int) -> String {
-        unsafe String(cString: opus_strerror(Int32(truncatingIfNeeded: code)))
     }
 }
 

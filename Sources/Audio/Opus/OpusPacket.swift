@@ -108,8 +108,12 @@ extension OpusPacket {
 }
 
 /// An Opus packet's first byte: configuration, stereo bit, frame count code (RFC 6716 section 3.1).
-struct OpusTOC {
-    let byte: UInt8
+package struct OpusTOC {
+    package let byte: UInt8
+
+    package init(byte: UInt8) {
+        self.byte = byte
+    }
 
     private var configuration: Int { Int(byte >> 3) }
 
@@ -118,7 +122,7 @@ struct OpusTOC {
 
     var channels: Int { byte & 0b100 == 0 ? 1 : 2 }
 
-    var mode: OpusPacket.Mode {
+    package var mode: OpusPacket.Mode {
         switch configuration {
         case ..<12: .silk
         case ..<16: .hybrid
@@ -126,7 +130,7 @@ struct OpusTOC {
         }
     }
 
-    var bandwidth: OpusPacket.Bandwidth {
+    package var bandwidth: OpusPacket.Bandwidth {
         switch configuration {
         case 0..<4, 16..<20: .narrow
         case 4..<8: .medium
@@ -137,7 +141,7 @@ struct OpusTOC {
     }
 
     /// 120 to 2,880. Durations double from one configuration to the next, except for SILK's 60 ms.
-    var ticksPerFrame: Int {
+    package var ticksPerFrame: Int {
         switch mode {
         case .silk: configuration & 0b11 == 0b11 ? 2_880 : 480 << (configuration & 0b11)
         case .hybrid: 480 << (configuration & 0b1)

@@ -1,6 +1,6 @@
 // WAV, OpusHead and OpusTags store numbers in little-endian order.
 extension [UInt8] {
-    mutating func append(littleEndian number: some FixedWidthInteger) {
+    package mutating func append(littleEndian number: some FixedWidthInteger) {
         for shift in stride(from: 0, to: number.bitWidth, by: 8) {
             append(UInt8(truncatingIfNeeded: number >> shift))
         }
@@ -9,7 +9,7 @@ extension [UInt8] {
 
 extension ArraySlice<UInt8> {
     /// The number at `offset` in the slice, or nil if the slice is too short.
-    func littleEndian<Number: FixedWidthInteger>(at offset: Int, as type: Number.Type = Number.self) -> Number? {
+    package func littleEndian<Number: FixedWidthInteger>(at offset: Int, as type: Number.Type = Number.self) -> Number? {
         let width = Number.bitWidth / 8
         guard offset >= 0, offset <= count - width else { return nil }
         var number: Number = 0
@@ -20,7 +20,7 @@ extension ArraySlice<UInt8> {
         return number
     }
 
-    func starts(withASCII text: StaticString, at offset: Int = 0) -> Bool {
+    package func starts(withASCII text: StaticString, at offset: Int = 0) -> Bool {
         guard offset >= 0, offset <= count - text.utf8CodeUnitCount else { return false }
         return self[(startIndex + offset)...].starts(with: text.description.utf8)
     }

@@ -1,4 +1,5 @@
 import Audio
+import OggOpus
 import Testing
 import Wire
 

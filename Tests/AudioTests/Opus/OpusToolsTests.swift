@@ -1,4 +1,5 @@
 import Foundation
+import OggOpus
 import Testing
 
 private let opusinfo = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")

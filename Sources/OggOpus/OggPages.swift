@@ -1,3 +1,4 @@
+internal import Audio
 internal import COgg
 
 /// libogg's decoder for one logical stream. Damage of any kind only leads to holes.

@@ -1,3 +1,5 @@
+public import Audio
+
 /// The identification header of an Ogg Opus file (RFC 7845 section 5.1), for mono and stereo (mapping family 0).
 public struct OpusHead: Hashable, Sendable {
     /// 1 or 2.

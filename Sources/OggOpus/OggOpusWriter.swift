@@ -1,3 +1,5 @@
+internal import Audio
+
 /// Writes an Ogg Opus file (RFC 7845), packet by packet.
 ///
 /// Every call returns the bytes to append to the file, often none. They are whole pages of at most one second of audio, so the file is playable

@@ -1,3 +1,6 @@
+public import Audio
+internal import Foundation
+
 /// Reads an Ogg Opus file (RFC 7845) from memory, packet by packet.
 ///
 /// Safe for any input. Truncated files yield their complete packets; damaged pages (libogg checks each CRC) are skipped and reported as
@@ -82,14 +85,16 @@ private struct OggOpusSound: ~Copyable {
 
     private var decoder: OpusDecoder
     private let preSkip: Int
+    /// The header's output gain as a factor (RFC 7845 section 5.1).
+    private let gain: Double
     private let channels: Int
     private var samples: [Int16] = []
     private var position: Int64?
 
     init(_ head: OpusHead, channels: Int) throws(OggOpusError) {
         do { decoder = try OpusDecoder(channels: channels) } catch { throw .decoder(error) }
-        decoder.setGain(head.outputGain)
         preSkip = head.preSkip
+        gain = pow(10, Double(head.outputGain) / (20 * 256))
         self.channels = channels
     }
 
@@ -122,7 +127,9 @@ private struct OggOpusSound: ~Copyable {
     }
 
     consuming func trimmed() -> PCMBuffer {
-        PCMBuffer(samples: Array(samples.dropFirst(preSkip * channels)), sampleRate: 48_000, channels: channels)
+        let sound = samples.dropFirst(preSkip * channels)
+        let amplified = gain == 1 ? Array(sound) : sound.map { Int16(clamping: Int((Double($0) * gain).rounded())) }
+        return PCMBuffer(samples: amplified, sampleRate: 48_000, channels: channels)
     }
 }
 
