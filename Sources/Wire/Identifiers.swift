@@ -53,6 +53,29 @@ public struct Identity: ServerIdentifier {
 public struct CallID: ServerIdentifier {
     public let text: String
     public init(text: String) { self.text = text }
+
+    /// The call's UUID for APIs such as CallKit. It is the same for this identifier on every device.
+    ///
+    /// Version 8 (RFC 9562 section 5.8), in lower case: the 128-bit FNV-1a hash of the identifier's UTF-8 bytes, most significant byte
+    /// first, in which the version, 8, replaces bits 48 to 51, and the variant, binary 10, bits 64 and 65.
+    public var uuid: String {
+        var hash: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
+        for byte in text.utf8 { hash = (hash ^ UInt128(byte)) &* 0x0000_0000_0100_0000_0000_0000_0000_013b }
+        var (high, low) = (UInt64(truncatingIfNeeded: hash >> 64), UInt64(truncatingIfNeeded: hash))
+        high = high & ~0xf000 | 0x8000
+        low = low & (1 << 62 - 1) | 1 << 63
+        let digits = [high, low].map { half in
+            let text = String(half, radix: 16)
+            return String(repeating: "0", count: 16 - text.count) + text
+        }.joined()
+        var groups: [Substring] = []
+        var rest = digits[...]
+        for length in [8, 4, 4, 4, 12] {
+            groups.append(rest.prefix(length))
+            rest = rest.dropFirst(length)
+        }
+        return groups.joined(separator: "-")
+    }
 }
 
 /// Identifies a job of an assistant, `JB_…`.
@@ -93,4 +116,7 @@ package enum LanguageTag {
     package static func isValid(_ text: String) -> Bool {
         text.utf8.count <= bytesMax && text.wholeMatch(of: /[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*/) != nil
     }
+
+    /// The primary language of a tag, in lower case: `de` of `de-AT`.
+    package static func primary(of tag: String) -> String { tag.prefix { $0 != "-" }.lowercased() }
 }

@@ -113,6 +113,23 @@ package enum WallClock {
     package static var milliseconds: Int64 { Int64((Date().timeIntervalSince1970 * 1_000).rounded(.down)) }
 }
 
+/// RFC 3339 timestamps in UTC with milliseconds: `2026-11-21T13:16:56.000Z`.
+package enum RFC3339 {
+    private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+    private static let styleWithoutFraction = Date.ISO8601FormatStyle()
+
+    /// - Returns: milliseconds since 1970; nil if the text is not a time.
+    package static func milliseconds(of text: String) -> Int64? {
+        guard let date = (try? style.parse(text)) ?? (try? styleWithoutFraction.parse(text)) else { return nil }
+        return Int64(exactly: (date.timeIntervalSince1970 * 1_000).rounded())
+    }
+
+    package static func text(ofMilliseconds milliseconds: Int64) -> String {
+        // The style truncates, and most milliseconds have no exact binary fraction, so half a millisecond is added.
+        style.format(Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1_000))
+    }
+}
+
 /// A schedule of delays between the attempts of one operation.
 package struct Backoff: Sendable, Hashable {
     package enum Growth: Sendable, Hashable {

@@ -2,7 +2,7 @@ import Wire
 
 /// One call: its members, its state, and the events of the current step.
 ///
-/// A step starts with `begin()`; each change in it produces one event. The state machine sends the events and derives further
+/// A step starts with `begin(at:)`; each change in it produces one event. The state machine sends the events and derives further
 /// effects by comparing the call before and after.
 struct Call: Sendable {
     struct Member: Sendable {
@@ -36,13 +36,20 @@ struct Call: Sendable {
     private(set) var members: [Member]
     private(set) var seq: UInt64 = 0
     private(set) var status = CallStatus.started
+    /// Times in milliseconds since 1970: the start, the first answer, the end, and the beginning of the current step.
+    let startedAt: Int64
+    private(set) var answeredAt: Int64?
+    private(set) var endedAt: Int64?
+    private var stepAt: Int64
     /// Recipients of this step's events: members invited or joined when it began, and those it invites.
     private(set) var audience: [CallParty] = []
     private(set) var changes: [Change] = []
     private var lastStamp: UInt64 = 0
 
-    init(id: CallID, caller: Identity, device: DeviceID?, start: CallStart) {
+    init(id: CallID, caller: Identity, device: DeviceID?, start: CallStart, at time: Int64) {
         self.id = id
+        startedAt = time
+        stepAt = time
         self.caller = .user(caller)
         self.start = start
         members = [Member(info: CallMember(party: .user(caller), status: .answered, device: device))]
@@ -51,7 +58,8 @@ struct Call: Sendable {
     var info: CallInfo {
         CallInfo(
             id: id, room: CallInfo.room(of: id), seq: seq, status: status, caller: caller, callerName: start.callerName,
-            metadata: start.metadata, members: members.map(\.info))
+            metadata: start.metadata, conversation: start.conversation, members: members.map(\.info), startedAt: startedAt,
+            answeredAt: answeredAt, endedAt: endedAt)
     }
 
     var isOver: Bool { status.isOver }
@@ -77,7 +85,9 @@ struct Call: Sendable {
     /// Whether this party received the last event and so may see the call.
     func isKnown(to party: CallParty) -> Bool { audience.contains(party) }
 
-    mutating func begin() {
+    /// - Parameter time: milliseconds since 1970.
+    mutating func begin(at time: Int64) {
+        stepAt = time
         audience = members.filter { $0.state != .left }.map(\.info.party)
     }
 
@@ -122,6 +132,7 @@ struct Call: Sendable {
         members[index].info.status = .answered
         members[index].info.device = device
         status = .answered
+        answeredAt = answeredAt ?? stepAt
         record(.answered, by: members[index].info.party, device: device)
     }
 
@@ -227,6 +238,7 @@ struct Call: Sendable {
             }
         }
         status = outcome
+        endedAt = stepAt
         record(.ended)
     }
 

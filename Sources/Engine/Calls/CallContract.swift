@@ -91,7 +91,7 @@ package struct CallRecord: Sendable, Hashable {
 
 /// Configuration of all calls.
 package struct CallSettings: Sendable, Hashable {
-    package enum Waiting: Sendable, Hashable {
+    package enum Waiting: String, Sendable, Hashable {
         /// A user in a call is busy for other callers.
         case busy
         /// Devices ring during a call; answering requires putting the other call on hold.

@@ -117,7 +117,7 @@ extension CallStateMachine {
             throw conflict(call, call.isOver ? "it is over (\(call.status))" : member.stateDescription, for: user)
         }
         var call = call
-        call.begin()
+        call.begin(at: wallClock)
         return (call, index)
     }
 
@@ -217,8 +217,8 @@ extension CallStateMachine {
         if let other = activeCall(of: user) { throw conflict(other, "you are in another call; put it on hold first", for: user) }
         try checkRoomForMore(by: user, at: now)
 
-        var call = Call(id: identifiers.call(), caller: user, device: requester.device, start: start)
-        call.begin()
+        var call = Call(id: identifiers.call(), caller: user, device: requester.device, start: start, at: wallClock)
+        call.begin(at: wallClock)
         addInvitations(start.to, into: &call, by: user, kind: .started, device: requester.device, at: now)
         liveCount += 1
         effects.append(.admit(user, to: call.info, reply: requester))
@@ -256,7 +256,7 @@ extension CallStateMachine {
         for id in userRecords[user]?.calls ?? [] {
             guard var call = calls[id], !call.isOver, let index = call.index(of: CallParty(user)) else { continue }
             guard call.members[index].state == .invited else { continue }
-            call.begin()
+            call.begin(at: wallClock)
             call.leave(at: index, as: .busy, .busy)
             commit(call, at: now, into: &effects)
         }

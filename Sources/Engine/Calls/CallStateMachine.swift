@@ -22,6 +22,8 @@ package struct CallStateMachine: Sendable {
     var userRecords: [Identity: CallUserRecord] = [:]
     var users: [DeviceID: Identity] = [:]
     var liveCount = 0
+    /// The wall-clock time of the current input, in milliseconds since 1970.
+    var wallClock: Int64 = 0
     /// Timers in order of their deadlines, because each kind has one duration.
     var ringTimers: Deque<CallTimer> = []
     var arrivalTimers: Deque<CallTimer> = []
@@ -65,8 +67,11 @@ package struct CallStateMachine: Sendable {
 
     /// Handles an input and appends its effects.
     ///
-    /// - Parameter now: never goes back.
-    package mutating func handle(_ input: Input, at now: Instant, into effects: inout [Effect]) {
+    /// - Parameters:
+    ///   - now: the monotonic time.
+    ///   - wallClock: the time for the timestamps of calls, in milliseconds since 1970; no decision depends on it.
+    package mutating func handle(_ input: Input, at now: Instant, wallClock: Int64 = 0, into effects: inout [Effect]) {
+        self.wallClock = wallClock
         switch input {
         case .connected(let device, let user): connect(device, of: user, at: now, into: &effects)
         case .disconnected(let device): disconnect(device)
@@ -128,7 +133,7 @@ extension CallStateMachine {
     mutating func ring(_ party: CallParty, in id: CallID, at now: Instant, into effects: inout [Effect]) {
         guard var call = calls[id], !call.isOver, let index = call.index(of: party) else { return }
         guard call.members[index].info.status == .started else { return }
-        call.begin()
+        call.begin(at: wallClock)
         call.ring(at: index)
         commit(call, at: now, into: &effects)
     }
@@ -137,7 +142,7 @@ extension CallStateMachine {
         guard var call = calls[id], !call.isOver, let index = call.index(of: party) else { return }
         if case .assistant = party, call.members[index].state == .invited {
             let isFirst = call.status != .answered
-            call.begin()
+            call.begin(at: wallClock)
             call.answer(at: index, on: nil)
             call.setInRoom(at: index)
             commit(call, at: now, into: &effects)
@@ -163,7 +168,7 @@ extension CallStateMachine {
 
     mutating func endRoom(of id: CallID, at now: Instant, into effects: inout [Effect]) {
         guard var call = calls[id], !call.isOver else { return }
-        call.begin()
+        call.begin(at: wallClock)
         call.end()
         commit(call, at: now, into: &effects)
     }
@@ -176,7 +181,7 @@ extension CallStateMachine {
         guard var call = calls[id], !call.isOver, let index = call.index(of: party) else { return }
         let state = call.members[index].state
         guard ifJoined ? state == .joined : state != .left else { return }
-        call.begin()
+        call.begin(at: wallClock)
         call.leave(at: index, as: outcome, kind, reason: reason)
         commit(call, at: now, into: &effects)
     }

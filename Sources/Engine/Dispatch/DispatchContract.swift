@@ -55,8 +55,8 @@ extension DispatchStateMachine {
         case changed(JobInfo)
         /// An ended job is not kept any longer.
         case forget(JobID)
-        /// A worker has reported turns of its conversations, and how many others it did not report.
-        case turns([TurnMetrics], dropped: Int)
+        /// A worker of this assistant has reported turns of its conversations, and the number of further turns that it dropped.
+        case turns([TurnMetrics], of: String, dropped: Int)
     }
 
     /// How an offer ended, as `/metrics` names it.
@@ -111,6 +111,39 @@ package struct JobRequest: Sendable, Hashable {
         guard metadata.utf8.count <= ProtocolLimits.jobMetadataBytesMax else {
             throw RequestError(.invalidArgument, "`metadata` must be at most \(ProtocolLimits.jobMetadataBytesMax) bytes")
         }
+    }
+}
+
+/// A worker's state as known to dispatch, for operators.
+package struct WorkerReport: Sendable, Hashable {
+    package var id: DeviceID
+    package var assistant: String
+    package var capacity: Int
+    /// The last reported load, 0 to 1.
+    package var load: Double
+    /// Jobs that were offered to the worker or that it has accepted.
+    package var jobs: Int
+    package var isDraining: Bool
+    /// False from an expired offer until the worker's next message.
+    package var isResponsive: Bool
+}
+
+extension DispatchStateMachine {
+    package func worker(_ id: DeviceID) -> WorkerReport? { workers[id].map { WorkerReport($0, id) } }
+
+    /// All workers, the busiest first. O(n) in workers.
+    package var workerReports: [WorkerReport] {
+        workers.map { WorkerReport($0.value, $0.key) }.sorted {
+            ($0.isResponsive ? 1 : 0, -$0.load, $0.assistant, $0.id.text) < ($1.isResponsive ? 1 : 0, -$1.load, $1.assistant, $1.id.text)
+        }
+    }
+}
+
+extension WorkerReport {
+    fileprivate init(_ worker: Worker, _ id: DeviceID) {
+        self.init(
+            id: id, assistant: worker.assistant, capacity: worker.capacity, load: worker.load, jobs: worker.jobs.count,
+            isDraining: worker.isDraining, isResponsive: worker.isResponsive)
     }
 }
 

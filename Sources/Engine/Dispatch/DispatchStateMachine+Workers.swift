@@ -29,7 +29,7 @@ extension DispatchStateMachine {
             workers[device]?.reportedJobs = status.jobs ?? 0
             workers[device]?.isDraining = status.draining
             let (turns, dropped) = (status.turns ?? [], status.turnsDropped ?? 0)
-            if !turns.isEmpty || dropped > 0 { effects.append(.turns(turns, dropped: dropped)) }
+            if !turns.isEmpty || dropped > 0 { effects.append(.turns(turns, of: assistant, dropped: dropped)) }
             reply(CallReply(worker: device), to: requester, into: &effects)
         case .accept(let id): try accept(job(id, of: assistant), requester, at: now, into: &effects)
         case .decline(let id):

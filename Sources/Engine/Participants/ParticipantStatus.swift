@@ -1,4 +1,4 @@
-internal import Wire
+package import Wire
 
 /// Connection quality of one participant, by LiveKit's score (livekit-server `connectionquality/scorer.go`).
 ///
@@ -8,6 +8,8 @@ struct QualityScore: Sendable {
     /// 30…100. Starts at excellent, which is not reported.
     private(set) var score = 100.0
     private(set) var level = ConnectionQuality.excellent
+    /// The latest measurement; nil before the first.
+    private(set) var measurement: ConnectionMeasurement?
 
     private static let floor = 30.0
     private static let pointsPerPercentLost = 8.0
@@ -18,6 +20,7 @@ struct QualityScore: Sendable {
     /// - Returns: the new level if it has changed.
     mutating func update(with measurement: ConnectionMeasurement) -> ConnectionQuality? {
         let old = level
+        self.measurement = measurement
         if measurement.isSilent {
             score = Self.floor
             level = .lost
@@ -58,6 +61,28 @@ package struct ConnectionMeasurement: Sendable, Hashable {
         self.jitter = jitter
         self.lossPercent = lossPercent
         self.isSilent = isSilent
+    }
+}
+
+/// The state of a participant's connection in its room, for operators.
+package struct ConnectionReport: Sendable, Hashable {
+    package var identity: Identity
+    package var kind: ParticipantKind
+    package var quality: ConnectionQuality
+    /// The latest measurement; nil before the first one, about 5 s after the join.
+    package var measurement: ConnectionMeasurement?
+    /// The time at which the connection was lost; nil while connected.
+    package var lostSince: Instant?
+
+    /// Whether this report precedes another one in lists for operators: lost connections, the longest first, then by quality, loss
+    /// and round-trip time.
+    package func isWorse(than other: ConnectionReport) -> Bool { severity > other.severity }
+
+    private var severity: (lost: Double, quality: Int, loss: Double, delay: Int64) {
+        (
+            lostSince.map { -Double($0.nanoseconds) } ?? -.infinity, ConnectionQuality.allCases.firstIndex(of: quality) ?? 0,
+            measurement?.lossPercent ?? 0, measurement?.roundTrip.inNanoseconds ?? 0
+        )
     }
 }
 

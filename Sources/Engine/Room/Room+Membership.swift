@@ -78,6 +78,7 @@ extension Room {
             server: admission.server, room: info,
             participant: participant.info(tracks: resumed == true ? trackInfos(of: participant) : nil),
             participants: others.map { $0.info(tracks: trackInfos(of: $0)) }, sessionId: admission.sessionID,
+            logged: participant.kind.isDependent ? nil : settings.reporting.reportsText && participant.receivesText,
             session: participant.kind == .agent ? admission.briefing : nil, resumeToken: admission.resumeToken, resumed: resumed)
     }
 

@@ -361,6 +361,15 @@ extension Room {
         members.participants.compactMap { participant in participant.reconnectWindow.map { (participant.identity, $0.since) } }
     }
 
+    /// The participants' connections, including hidden ones; for administrators. O(n) in participants.
+    package var connections: [ConnectionReport] {
+        members.participants.map { participant in
+            ConnectionReport(
+                identity: participant.identity, kind: participant.kind, quality: participant.quality.level,
+                measurement: participant.quality.measurement, lostSince: participant.reconnectWindow?.since)
+        }
+    }
+
     /// Whether no participant is present, agents included.
     package var isEmpty: Bool { members.isEmpty }
 

@@ -30,6 +30,9 @@ package enum AdminGrant: Sendable, Hashable {
     case manageAssistants
     /// Sending assistants to this room: `roomAdmin` for it, or `roomCreate`.
     case dispatch(room: String)
+    /// Reading the activity in all rooms, with participants and addresses: `roomList` and `roomCreate`, the grants needed to end any
+    /// room. Tokens that join rooms are not accepted.
+    case operate
 
     package func check(_ token: AccessToken) throws(GrantError) {
         guard let video = token.video else { throw .noVideoGrant }
@@ -46,6 +49,8 @@ package enum AdminGrant: Sendable, Hashable {
             guard video.roomCreate, !video.roomJoin else { throw .assistantsNotAllowed }
         case .dispatch(let room):
             if !video.roomCreate { try AdminGrant.administer(room: room).check(token) }
+        case .operate:
+            guard video.roomList, video.roomCreate, !video.roomJoin else { throw .operationsNotAllowed }
         }
     }
 }
@@ -63,6 +68,7 @@ package enum GrantError: Error, Hashable, Sendable, CaseIterable {
     /// The grant is for another room, or for none.
     case otherRoom
     case assistantsNotAllowed
+    case operationsNotAllowed
 }
 
 extension GrantError: CustomStringConvertible {
@@ -78,6 +84,8 @@ extension GrantError: CustomStringConvertible {
         case .otherRoom: "The access token does not allow administering this room. Mint it with this room's name."
         case .assistantsNotAllowed:
             "The access token does not allow managing assistants and speech clips. Mint it with roomCreate and without roomJoin."
+        case .operationsNotAllowed:
+            "The access token does not show the gateway's operations. Mint it with roomList and roomCreate, and without roomJoin."
         }
     }
 

@@ -60,6 +60,14 @@ public struct AssistantDefinition: Sendable, Hashable, Codable {
     }
 }
 
+/// Attributes of a user's token: the user's choices for the conversations that the token admits to.
+public enum SpeechAttribute {
+    /// One of `AssistantDefinition.voices`.
+    public static let voice = "patchbay.voice"
+    /// A BCP 47 tag.
+    public static let language = "patchbay.language"
+}
+
 /// Which provider performs each stage. Nil is the embedded one.
 public struct AssistantProviders: Sendable, Hashable, Codable {
     public var recognizer: ProviderSettings?

@@ -35,6 +35,7 @@ extension AssistantMessage {
             _ = try message.members("data", [])
             self = .onboardingStart
         case "onboarding.finished": self = .onboardingFinished(completed: try message.members("data", ["completed"]).boolean("completed"))
+        case "language.limited": self = .languageLimited(try LanguageLimit(message.members("data", ["language", "spoken", "understood"])))
         default: throw AssistantMessageError("the type \"\(type)\" is unknown")
         }
     }
@@ -61,6 +62,7 @@ extension AssistantMessage {
         case .cardAction: "card.action"
         case .onboardingStart: "onboarding.start"
         case .onboardingFinished: "onboarding.finished"
+        case .languageLimited: "language.limited"
         }
     }
 
@@ -77,6 +79,8 @@ extension AssistantMessage {
         case .turnMetrics(let metrics): metrics.json
         case .onboardingStart: .object([])
         case .onboardingFinished(let completed): ["completed": .boolean(completed)]
+        case .languageLimited(let limit):
+            ["language": .string(limit.language), "spoken": .string(limit.spoken), "understood": .string(limit.understood)]
         case .cardAction(let action):
             .object(
                 [.init("card", .string(action.card)), .init("action", .string(action.action))]
@@ -104,6 +108,17 @@ extension AssistantCard {
         self.init(
             id: try data.id("id"), kind: kind, title: try data.text("title", AssistantMessage.Limits.titleMax),
             body: try data.text("body", AssistantMessage.Limits.bodyMax), actions: actions)
+    }
+}
+
+extension LanguageLimit {
+    fileprivate init(_ data: Members) throws(AssistantMessageError) {
+        func tag(_ name: String) throws(AssistantMessageError) -> String {
+            let text = try data.text(name, LanguageTag.bytesMax)
+            guard LanguageTag.isValid(text) else { throw AssistantMessageError("\(name) is no language tag") }
+            return text
+        }
+        self.init(language: try tag("language"), spoken: try tag("spoken"), understood: try tag("understood"))
     }
 }
 

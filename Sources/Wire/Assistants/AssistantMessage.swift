@@ -17,6 +17,8 @@ public enum AssistantMessage: Sendable, Hashable {
     case onboardingStart
     /// The answer to `onboardingStart`, once the onboarding is over. `completed`: it was played to its end.
     case onboardingFinished(completed: Bool)
+    /// Sent at the start of a conversation if the assistant cannot speak or understand the language that the user has chosen.
+    case languageLimited(LanguageLimit)
 
     public static let topic = "patchbay.assistant"
 
@@ -34,6 +36,22 @@ public enum AssistantMessage: Sendable, Hashable {
         public static let fieldsCountMax = 32
         public static let fieldNameMax = 64
         public static let fieldMax = 32 << 10
+    }
+}
+
+/// The languages of a conversation whose assistant does not fully support the chosen one, as BCP 47 tags.
+public struct LanguageLimit: Sendable, Hashable {
+    /// The language that the user has chosen.
+    public var language: String
+    /// The language in which the assistant responds.
+    public var spoken: String
+    /// The language that the assistant understands in speech. It may read others.
+    public var understood: String
+
+    public init(language: String, spoken: String, understood: String) {
+        self.language = language
+        self.spoken = spoken
+        self.understood = understood
     }
 }
 

@@ -1,5 +1,5 @@
 /// A snapshot of a call. Every event of a call carries one, so the newest event is always sufficient.
-public struct CallInfo: Sendable, Hashable, Codable {
+public struct CallInfo: Sendable, Hashable {
     public var id: CallID
     /// The room in which its members talk.
     public var room: String
@@ -11,12 +11,18 @@ public struct CallInfo: Sendable, Hashable, Codable {
     public var callerName: String
     /// Chosen by the caller and opaque to the gateway.
     public var metadata: String
+    /// The conversation whose members are called, if any.
+    public var conversation: String?
     /// The caller first, then the others in the order of their invitation.
     public var members: [CallMember]
+    /// The times of the start, the first answer and the end, in milliseconds since 1970 by the gateway's clock. Nil until then.
+    public var startedAt: Int64?
+    public var answeredAt: Int64?
+    public var endedAt: Int64?
 
     public init(
         id: CallID, room: String, seq: UInt64, status: CallStatus, caller: CallParty, callerName: String = "", metadata: String = "",
-        members: [CallMember]
+        conversation: String? = nil, members: [CallMember], startedAt: Int64? = nil, answeredAt: Int64? = nil, endedAt: Int64? = nil
     ) {
         self.id = id
         self.room = room
@@ -25,10 +31,57 @@ public struct CallInfo: Sendable, Hashable, Codable {
         self.caller = caller
         self.callerName = callerName
         self.metadata = metadata
+        self.conversation = conversation
         self.members = members
+        self.startedAt = startedAt
+        self.answeredAt = answeredAt
+        self.endedAt = endedAt
     }
 
     public func member(_ party: CallParty) -> CallMember? { members.first { $0.party == party } }
+}
+
+extension CallInfo: Codable {
+    private enum Key: String, CodingKey {
+        case id, uuid, room, seq, status, caller, callerName, metadata, conversation, members, startedAt, answeredAt, endedAt
+    }
+
+    /// `uuid` is derived from `id` and is not decoded.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: Key.self)
+        func time(_ key: Key) throws -> Int64? {
+            guard let text = try fields.decodeIfPresent(String.self, forKey: key) else { return nil }
+            guard let time = RFC3339.milliseconds(of: text) else {
+                throw DecodingError.dataCorruptedError(forKey: key, in: fields, debugDescription: "not a time as RFC 3339 has it")
+            }
+            return time
+        }
+        self.init(
+            id: try fields.decode(CallID.self, forKey: .id), room: try fields.decode(String.self, forKey: .room),
+            seq: try fields.decode(UInt64.self, forKey: .seq), status: try fields.decode(CallStatus.self, forKey: .status),
+            caller: try fields.decode(CallParty.self, forKey: .caller), callerName: try fields.decode(String.self, forKey: .callerName),
+            metadata: try fields.decode(String.self, forKey: .metadata),
+            conversation: try fields.decodeIfPresent(String.self, forKey: .conversation),
+            members: try fields.decode([CallMember].self, forKey: .members),
+            startedAt: try time(.startedAt), answeredAt: try time(.answeredAt), endedAt: try time(.endedAt))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: Key.self)
+        try fields.encode(id, forKey: .id)
+        try fields.encode(id.uuid, forKey: .uuid)
+        try fields.encode(room, forKey: .room)
+        try fields.encode(seq, forKey: .seq)
+        try fields.encode(status, forKey: .status)
+        try fields.encode(caller, forKey: .caller)
+        try fields.encode(callerName, forKey: .callerName)
+        try fields.encode(metadata, forKey: .metadata)
+        try fields.encodeIfPresent(conversation, forKey: .conversation)
+        try fields.encode(members, forKey: .members)
+        try fields.encodeIfPresent(startedAt.map(RFC3339.text(ofMilliseconds:)), forKey: .startedAt)
+        try fields.encodeIfPresent(answeredAt.map(RFC3339.text(ofMilliseconds:)), forKey: .answeredAt)
+        try fields.encodeIfPresent(endedAt.map(RFC3339.text(ofMilliseconds:)), forKey: .endedAt)
+    }
 }
 
 /// A member of a call.

@@ -24,13 +24,18 @@ public enum CallRequest: Sendable, Hashable {
 /// `call.start`, and the body of `POST /v1/calls`.
 public struct CallStart: Sendable, Hashable, Codable {
     public var to: [CallParty]
+    /// The conversation whose other members are called, in place of `to`.
+    public var conversation: String?
     public var callerName: String
     public var metadata: String
     /// Repeated requests with the same key start one call. By HTTP this is the `Idempotency-Key` header.
     public var idempotencyKey: String?
 
-    public init(to: [CallParty], callerName: String = "", metadata: String = "", idempotencyKey: String? = nil) {
+    public init(
+        to: [CallParty], conversation: String? = nil, callerName: String = "", metadata: String = "", idempotencyKey: String? = nil
+    ) {
         self.to = to
+        self.conversation = conversation
         self.callerName = callerName
         self.metadata = metadata
         self.idempotencyKey = idempotencyKey
@@ -39,7 +44,8 @@ public struct CallStart: Sendable, Hashable, Codable {
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
-            to: try fields.decode([CallParty].self, forKey: .to),
+            to: try fields.decodeIfPresent([CallParty].self, forKey: .to) ?? [],
+            conversation: try fields.decodeIfPresent(String.self, forKey: .conversation),
             callerName: try fields.decodeIfPresent(String.self, forKey: .callerName) ?? "",
             metadata: try fields.decodeIfPresent(String.self, forKey: .metadata) ?? "",
             idempotencyKey: try fields.decodeIfPresent(String.self, forKey: .idempotencyKey))
@@ -137,8 +143,11 @@ extension CallRequest: Message {
 
 extension CallStart: Fields {
     static func coded(_ start: CallStart?, by fields: inout some FieldCoder) throws -> CallStart {
-        try CallStart(
-            to: fields("to", start?.to), callerName: fields("caller_name", start?.callerName, default: ""),
+        let conversation: String? = try fields.optional("conversation", start?.conversation)
+        // Exactly one of `to` and `conversation` is required.
+        let to: [CallParty] = try conversation == nil ? fields("to", start?.to) : fields("to", start?.to, default: [])
+        return try CallStart(
+            to: to, conversation: conversation, callerName: fields("caller_name", start?.callerName, default: ""),
             metadata: fields("metadata", start?.metadata, default: ""),
             idempotencyKey: fields.optional("idempotency_key", start?.idempotencyKey))
     }

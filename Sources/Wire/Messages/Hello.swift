@@ -7,6 +7,9 @@ public struct Hello: Sendable, Hashable {
     /// The other participants.
     public var participants: [ParticipantInfo]
     public var sessionId: String?
+    /// Whether this user's speech and texts may be stored, so that the client informs its user. Nil for participants that are not users,
+    /// such as agents; false for a client that may show no text.
+    public var logged: Bool?
     /// For assistants in the room of a session.
     public var session: SessionBriefing?
     public var resumeToken: String
@@ -20,11 +23,12 @@ public struct Hello: Sendable, Hashable {
 extension Hello {
     public init(
         server: ServerInfo, room: RoomInfo, participant: ParticipantInfo, participants: [ParticipantInfo], sessionId: String?,
+        logged: Bool? = nil,
         session: SessionBriefing? = nil, resumeToken: String, resumed: Bool? = nil
     ) {
         self.init(
             protocol: 1, server: server, room: room, participant: participant, participants: participants, sessionId: sessionId,
-            session: session, resumeToken: resumeToken, pingIntervalMs: ProtocolLimits.pingIntervalMilliseconds,
+            logged: logged, session: session, resumeToken: resumeToken, pingIntervalMs: ProtocolLimits.pingIntervalMilliseconds,
             pingTimeoutMs: ProtocolLimits.pingTimeoutMilliseconds, limits: AnnouncedLimits(), resumed: resumed)
     }
 }
@@ -34,7 +38,8 @@ extension Hello: Fields {
         try Hello(
             protocol: fields("protocol", hello?.protocol), server: fields("server", hello?.server), room: fields("room", hello?.room),
             participant: fields("participant", hello?.participant), participants: fields("participants", hello?.participants),
-            sessionId: fields.nullable("session_id", hello?.sessionId), session: fields.optional("session", hello?.session),
+            sessionId: fields.nullable("session_id", hello?.sessionId), logged: fields.optional("logged", hello?.logged),
+            session: fields.optional("session", hello?.session),
             resumeToken: fields("resume_token", hello?.resumeToken), pingIntervalMs: fields("ping_interval_ms", hello?.pingIntervalMs),
             pingTimeoutMs: fields("ping_timeout_ms", hello?.pingTimeoutMs), limits: fields("limits", hello?.limits),
             resumed: fields.optional("resumed", hello?.resumed))

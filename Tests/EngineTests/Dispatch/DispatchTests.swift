@@ -230,11 +230,26 @@ struct DispatchTests {
         #expect(world.machine.jobs(in: "r").isEmpty && world.machine.isEmpty)
     }
 
+    @Test func operatorsSeeTheBusiestWorkersFirst() throws {
+        let idle = world.worker("w1").device
+        _ = try #require(world.runJob(idle))
+        let busy = world.worker("w2", load: 0.75).device
+        world.send(busy, .status(WorkerStatus(load: 0.9, draining: true)))
+        let reports = world.machine.workerReports
+        #expect(reports.map(\.id) == [busy, idle] && reports.map(\.load) == [0.9, 0])
+        #expect(reports.map(\.isDraining) == [true, false])
+        #expect(reports.map(\.jobs) == [0, 1])
+        #expect(reports.map(\.capacity) == [2, 2])
+        #expect(world.machine.worker(idle) == reports[1])
+        world.disconnect(busy)
+        #expect(world.machine.workerReports.map(\.id) == [idle] && world.machine.worker(busy) == nil)
+    }
+
     @Test func reportedTurnsAreCounted() {
         let worker = world.worker("w").device
         let turns = [TurnMetrics(turn: 1, endOfTurnMs: 0, voiceToVoiceMs: 3_600_000), TurnMetrics(turn: 2, interrupted: true)]
         #expect(world.send(worker, .status(WorkerStatus(load: 0, turns: turns, turnsDropped: 4)))?.code == nil)
-        #expect(world.effects.contains(.turns(turns, dropped: 4)))
+        #expect(world.effects.contains(.turns(turns, of: "a", dropped: 4)))
         world.send(worker, .status(WorkerStatus(load: 0, turns: [])))
         #expect(!world.effects.contains { if case .turns = $0 { true } else { false } })
     }

@@ -57,6 +57,23 @@ struct GrantTests {
         #expect(throws: GrantError.assistantsNotAllowed) { try AdminGrant.manageAssistants.check(Self.token { $0.roomAdmin = true }) }
     }
 
+    @Test("Operations need the rights to list and to end all rooms, and none to join one")
+    func operations() throws {
+        try AdminGrant.operate.check(Self.token { ($0.roomList, $0.roomCreate) = (true, true) })
+        for lacking in [\VideoGrant.roomList, \VideoGrant.roomCreate] {
+            let token = Self.token {
+                ($0.roomList, $0.roomCreate) = (true, true)
+                $0[keyPath: lacking] = false
+            }
+            #expect(throws: GrantError.operationsNotAllowed) { try AdminGrant.operate.check(token) }
+        }
+        let participant = Self.token {
+            $0 = .joining("den")
+            ($0.roomList, $0.roomCreate, $0.roomAdmin) = (true, true, true)
+        }
+        #expect(throws: GrantError.operationsNotAllowed) { try AdminGrant.operate.check(participant) }
+    }
+
     @Test(
         "No right of the server API follows from another",
         arguments: [

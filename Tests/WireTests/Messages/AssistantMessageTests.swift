@@ -26,6 +26,10 @@ struct AssistantMessageTests {
             (.onboardingStart, #"{"type":"onboarding.start","data":{}}"#),
             (.onboardingFinished(completed: true), #"{"type":"onboarding.finished","data":{"completed":true}}"#),
             (.onboardingFinished(completed: false), #"{"type":"onboarding.finished","data":{"completed":false}}"#),
+            (
+                .languageLimited(LanguageLimit(language: "de-AT", spoken: "en", understood: "en")),
+                #"{"type":"language.limited","data":{"language":"de-AT","spoken":"en","understood":"en"}}"#
+            ),
         ] as [(AssistantMessage, String)])
     func messagesHaveTheDocumentedForm(message: AssistantMessage, text: String) throws {
         #expect(try message.payload() == text)
@@ -54,6 +58,8 @@ struct AssistantMessageTests {
         (#"{"type":"onboarding.start"}"#, "data is missing"),
         (#"{"type":"onboarding.start","data":{"again":true}}"#, "unknown member \"again\""),
         (#"{"type":"onboarding.finished","data":{}}"#, "completed is missing"),
+        (#"{"type":"language.limited","data":{"language":"de","spoken":"en"}}"#, "understood is missing"),
+        (#"{"type":"language.limited","data":{"language":"<b>","spoken":"en","understood":"en"}}"#, "language is no language tag"),
         (#"{"type":"onboarding.finished","data":{"completed":"yes"}}"#, "completed is not true or false"),
     ])
     func anythingElseIsRefusedWithAReason(text: String, reason: String) throws {

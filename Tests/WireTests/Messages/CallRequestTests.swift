@@ -26,6 +26,7 @@ struct CallRequestTests {
                 CallStart(
                     to: [.user(Identity(text: "bob")), .assistant("helper")], callerName: "Ann", metadata: "m", idempotencyKey: "k"))),
         Example("call.start", #"{"to":["bob"]}"#, .start(CallStart(to: [.user(Identity(text: "bob"))]))),
+        Example("call.start", #"{"to":[],"conversation":"c"}"#, .start(CallStart(to: [], conversation: "c"))),
         Example("call.answer", #"{"call":"CA_1"}"#, .answer(call)),
         Example("call.reject", #"{"call":"CA_1"}"#, .reject(call, CallRejection())),
         Example("call.reject", #"{"call":"CA_1","busy":true,"reason":"r"}"#, .reject(call, CallRejection(isBusy: true, reason: "r"))),

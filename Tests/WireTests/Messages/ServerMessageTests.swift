@@ -22,7 +22,7 @@ struct ServerMessageTests {
         .hello(
             Hello(
                 server: ServerInfo(version: "1", node: "n"), room: room, participant: participant, participants: [participant],
-                sessionId: nil,
+                sessionId: nil, logged: true,
                 resumeToken: "RT_1")),
         .hello(
             Hello(

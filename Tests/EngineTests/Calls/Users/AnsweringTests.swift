@@ -194,4 +194,33 @@ struct AnsweringTests {
     private mutating func arrive(_ names: Identity...) {
         for name in names { world.receive(.joinedRoom(call, .user(name))) }
     }
+
+    @Test func callsCarryTheTimesOfTheirStartFirstAnswerAndEnd() throws {
+        var world = CallWorld()
+        let (ann, bob, eve) = (world.connect("ann.phone"), world.connect("bob.phone"), world.connect("eve.phone"))
+        let start = Int64(world.now.nanoseconds / 1_000_000)
+        let call = world.call(ann, "bob", "eve")
+        let ringing = try #require(world.received[bob]?.last?.call)
+        #expect(ringing.startedAt == start && ringing.answeredAt == nil && ringing.endedAt == nil)
+        world.pass(.seconds(2))
+        world.send(bob, .answer(call))
+        world.pass(.seconds(1))
+        world.send(eve, .answer(call))
+        #expect(world.received[eve]?.last?.call.answeredAt == start + 2_000, "the first answer counts")
+        world.pass(.seconds(5))
+        world.send(ann, .hangUp(call))
+        world.send(eve, .hangUp(call))
+        let ended = try #require(world.received[bob]?.last?.call)
+        #expect(ended.startedAt == start && ended.answeredAt == start + 2_000 && ended.endedAt == start + 8_000)
+    }
+
+    @Test func aCallThatNobodyAnswersHasNoTimeOfAnAnswer() throws {
+        var world = CallWorld()
+        let (ann, _) = (world.connect("ann.phone"), world.connect("bob.phone"))
+        let call = world.call(ann, "bob")
+        world.pass(.seconds(60))
+        let ended = try #require(world.received[ann]?.last?.call)
+        #expect(ended.id == call && ended.answeredAt == nil)
+        #expect(try #require(ended.endedAt) - (try #require(ended.startedAt)) == 45_000)
+    }
 }

@@ -41,7 +41,7 @@ struct CallWorld {
     mutating func receive(_ input: CallStateMachine.Input) {
         effects = []
         checker.nextStep()
-        machine.handle(input, at: now, into: &effects)
+        machine.handle(input, at: now, wallClock: Int64(now.nanoseconds / 1_000_000), into: &effects)
         history += effects
         for effect in effects { record(effect) }
     }

@@ -20,6 +20,15 @@ struct BriefingTests {
         #expect(try #require(hello(&world, handle)).session == (kind == .agent ? briefing : nil))
     }
 
+    @Test(arguments: ParticipantKind.allCases, [true, false])
+    func usersLearnWhetherTheirWordsAreStored(kind: ParticipantKind, reportsText: Bool) throws {
+        var world = RoomWorld(RoomSettings(reporting: RoomReporting(reportsText: reportsText)))
+        let told = try #require(hello(&world, world.join("ann", kind: kind)))
+        #expect(told.logged == (kind.isDependent ? nil : reportsText))
+        let car = try #require(hello(&world, world.join("car", kind: kind, receivesText: false)))
+        #expect(car.logged == (kind.isDependent ? nil : false))
+    }
+
     @Test func briefingIsNotRevealedToOthers() throws {
         var world = RoomWorld()
         let ann = world.join("ann", briefing: briefing)

@@ -56,6 +56,24 @@ struct QualityTests {
         #expect(world.effects.isEmpty)
     }
 
+    @Test func operatorsSeeTheWorstConnectionFirst() {
+        var world = RoomWorld(RoomSettings(resumeWindow: .seconds(20)))
+        let (ann, bob, eve) = (world.join("ann"), world.join("bob"), world.join("eve"))
+        world.join("new")
+        world.receive(.connectionMeasured(ann, .perfect))
+        world.receive(.connectionMeasured(bob, .awful))
+        let slow = ConnectionMeasurement(roundTrip: .milliseconds(90), jitter: .zero, lossPercent: 0, isSilent: false)
+        world.receive(.connectionMeasured(eve, slow))
+        func order() -> [Identity] { world.room.connections.sorted { $0.isWorse(than: $1) }.map(\.identity) }
+        #expect(order() == ["bob", "eve", "ann", "new"])
+        #expect(world.room.connections.map(\.measurement) == [.perfect, .awful, slow, nil])
+        #expect(world.room.connections.map(\.quality) == [.excellent, .poor, .excellent, .excellent])
+        world.receive(.connectionLost(ann, .signalClose))
+        world.pass(.seconds(1))
+        world.receive(.connectionLost(eve, .signalClose))
+        #expect(order() == ["ann", "eve", "bob", "new"], "the one whose connection has been lost for longest is first")
+    }
+
     @Test func qualityOfAHiddenParticipantIsSentOnlyToItself() {
         var world = RoomWorld()
         world.join("ann")
