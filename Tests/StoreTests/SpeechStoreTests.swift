@@ -76,7 +76,8 @@ struct SpeechStoreTests {
                     INSERT INTO speech_requests VALUES ('\(bob.id)', '\(own)', 0), ('\(bob.id)', '\(shared)', 0);
                     DROP INDEX speech_clips_by_content;
                     ALTER TABLE speech_clips DROP COLUMN content;
-                    DELETE FROM grdb_migrations WHERE identifier = 'own-clips';
+                    ALTER TABLE speech_clips DROP COLUMN created_at;
+                    DELETE FROM grdb_migrations WHERE identifier IN ('own-clips', 'clip-times');
                     """)
         }
         let reopened = try SessionStore(directory: world.directory, masterKeys: [world.masterKey], passwordCost: StoreWorld.quickCost)
@@ -84,6 +85,7 @@ struct SpeechStoreTests {
             #expect(try await reopened.speechClip(own, of: .user(user.id)).status == .ready)
             for text in [Self.hello, request("shared")] { #expect(try await reopened.speechClip(for: text, of: .user(user.id)) == nil) }
         }
+        #expect(try await reopened.speechClips(of: .user(bob.id)).elements.map(\.createdAt) == [nil, nil])
         #expect(try await reopened.speechClip(for: Self.hello, of: .service) == nil)
         #expect(try await reopened.speechClip(for: request("shared"), of: .service)?.id == shared)
         #expect(try await reopened.spokenClip(Self.hello) != nil)
@@ -138,6 +140,27 @@ struct SpeechStoreTests {
             await #expect(throws: StoreError.notFound) { try await store.forgetSpeechClip(id, of: owner) }
         }
         for id in [own, shared] { #expect(try await store.speechClip(id, of: .administrator).id == id) }
+    }
+
+    @Test func clipsAreListedNewestFirstForTheirOwner() async throws {
+        let (ann, bob) = (try await world.makeUser(), try await world.makeUser())
+        var (own, shared) = ([ClipID](), [ClipID]())
+        for number in 0..<3 {
+            let now = world.now + .seconds(number)
+            own.insert(try await makeClip(request("\(number)"), of: .user(ann.id), at: now), at: 0)
+            shared.insert(try await makeClip(request("\(number)"), of: .service, at: now), at: 0)
+        }
+        let page = try await store.speechClips(of: .user(ann.id), limit: 2)
+        #expect(page.elements.map(\.id) == Array(own.prefix(2)) && page.elements[0].createdAt == world.now + .seconds(2))
+        let rest = try await store.speechClips(of: .user(ann.id), after: page.next, limit: 2)
+        #expect(rest.elements.map(\.id) == [own[2]] && rest.next == nil)
+        for owner in [ClipOwner.service, .administrator] { #expect(try await store.speechClips(of: owner).elements.map(\.id) == shared) }
+        #expect(try await store.speechClips(of: .user(bob.id)).elements.isEmpty)
+        // A repeated request for a failed clip keeps its place in the list.
+        let failed = try await store.addSpeechClip(for: request("x"), of: .user(bob.id), limits: limits, at: world.now)
+        try await store.failSpeechClip(failed.id, reason: "no model")
+        let again = try await store.addSpeechClip(for: request("x"), of: .user(bob.id), limits: limits, at: world.now + .seconds(9))
+        #expect(again.createdAt == world.now)
     }
 
     @Test func aClipIsDeletedWithItsRequester() async throws {

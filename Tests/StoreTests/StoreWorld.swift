@@ -30,7 +30,7 @@ final class StoreWorld: Sendable {
     /// A user with logging enabled.
     func makeUser(_ email: String = "\(UUID().uuidString)@example.org", isLogged: Bool = true) async throws -> User {
         let user = try await store.createUser(email: email, password: Self.password, at: now)
-        return isLogged ? try await store.updateSettings(of: user.id) { $0.loggingEnabled = true } : user
+        return isLogged ? try await store.updateSettings(of: user.id) { ($0.loggingEnabled, $0.hasSeenOnboarding) = (true, true) } : user
     }
 
     func startSession(of user: User, at time: WallTime? = nil) async throws -> Session {

@@ -39,16 +39,27 @@ package struct ConversationEvent: Sendable, Hashable {
         case joined = "member:joined"
         case left = "member:left"
         case text
+        /// The user started or stopped talking in a call to all members of the conversation.
+        case audioStarted = "audio:started"
+        case audioEnded = "audio:ended"
     }
 
     /// Ascending in a conversation, from 1. Numbers of deleted events are missing.
     package var number: Int64
     package var kind: Kind
-    /// The user who was invited, joined, left or wrote.
+    /// The user who was invited, joined, left, wrote, or started or stopped talking.
     package var user: UserID
     package var at: WallTime
     /// Nil unless `kind` is `text`.
     package var text: String?
+
+    package init(number: Int64, kind: Kind, user: UserID, at: WallTime, text: String? = nil) {
+        self.number = number
+        self.kind = kind
+        self.user = user
+        self.at = at
+        self.text = text
+    }
 }
 
 /// Conversations. A name is sealed with the store's key, because it belongs to all members, and a text with its author's key, so that it is
@@ -57,16 +68,18 @@ extension SessionStore {
     /// Makes a conversation with one member.
     ///
     /// - Throws: `notFound` if there is no such user; `refused` for one that has joined `StoreLimits.conversationsPerUserMax`.
-    package func makeConversation(named name: String, by user: UserID, at now: WallTime) async throws(StoreError) -> Conversation {
+    package func makeConversation(
+        named name: String, by user: UserID, telling outlet: ConversationOutlet = .none, at now: WallTime
+    ) async throws(StoreError) -> Conversation {
         let id = ConversationID()
-        return try await writing { db in
+        return try await changing(outlet) { db in
             _ = try db.key(of: user)
             try Self.checkMayJoin(user, in: db)
             try db.execute(
                 "INSERT INTO conversations (id, created_at, name, last_event) VALUES (?, ?, ?, 0)",
                 id, now, db.shared.seal(name, at: Self.conversationLocation(id.text)))
-            try Self.set(.joined, of: user, in: id, in: db, at: now)
-            return try Self.conversation(id, of: user, in: db)
+            let event = try Self.set(.joined, of: user, in: id, in: db, at: now)
+            return (try Self.conversation(id, of: user, in: db), try Self.news(event, of: id, outlet, in: db, at: now))
         }
     }
 
@@ -98,11 +111,13 @@ extension SessionStore {
     /// - Parameter user: a member that has joined.
     /// - Throws: `notFound`, also for a guest with too many pending invitations; `tooManyInvitations` if the guest has
     ///   `StoreLimits.invitationsPerInviterMax` of this user; `refused` beyond `StoreLimits.membersPerConversationMax`.
-    package func invite(_ guest: UserID, to id: ConversationID, by user: UserID, at now: WallTime) async throws(StoreError) {
-        try await writing { db in
+    package func invite(
+        _ guest: UserID, to id: ConversationID, by user: UserID, telling outlet: ConversationOutlet = .none, at now: WallTime
+    ) async throws(StoreError) {
+        try await changing(outlet) { db in
             guard try Self.conversation(id, of: user, in: db).state == .joined else { throw StoreError.notFound }
             _ = try db.key(of: guest)
-            guard try Self.state(of: guest, in: id, db) == nil else { return }
+            guard try Self.state(of: guest, in: id, db) == nil else { return ((), nil) }
             guard try Self.invitations(of: guest, by: user, in: db) < StoreLimits.invitationsPerInviterMax else {
                 throw StoreError.tooManyInvitations
             }
@@ -113,32 +128,38 @@ extension SessionStore {
             guard try Self.memberCount(of: id, in: db) < StoreLimits.membersPerConversationMax else {
                 throw StoreError.refused("A conversation has at most \(StoreLimits.membersPerConversationMax) members.")
             }
-            try Self.set(.invited, of: guest, by: user, in: id, in: db, at: now)
+            let event = try Self.set(.invited, of: guest, by: user, in: id, in: db, at: now)
+            return ((), try Self.news(event, of: id, outlet, in: db, at: now))
         }
     }
 
     /// Joins a conversation that the user is invited to. Idempotent.
     ///
     /// - Throws: `notFound`; `refused` for a user that has joined `StoreLimits.conversationsPerUserMax` conversations.
-    package func join(_ id: ConversationID, of user: UserID, at now: WallTime) async throws(StoreError) -> Conversation {
-        try await writing { db in
+    package func join(
+        _ id: ConversationID, of user: UserID, telling outlet: ConversationOutlet = .none, at now: WallTime
+    ) async throws(StoreError) -> Conversation {
+        try await changing(outlet) { db in
             guard let state = try Self.state(of: user, in: id, db) else { throw StoreError.notFound }
-            if state == .invited {
-                try Self.checkMayJoin(user, in: db)
-                try Self.set(.joined, of: user, in: id, in: db, at: now)
-            }
-            return try Self.conversation(id, of: user, in: db)
+            guard state == .invited else { return (try Self.conversation(id, of: user, in: db), nil) }
+            try Self.checkMayJoin(user, in: db)
+            let event = try Self.set(.joined, of: user, in: id, in: db, at: now)
+            return (try Self.conversation(id, of: user, in: db), try Self.news(event, of: id, outlet, in: db, at: now))
         }
     }
 
     /// Leaves a conversation, or declines the invitation to it. The last member's leave deletes it.
     ///
     /// - Throws: `notFound`.
-    package func leave(_ id: ConversationID, of user: UserID, at now: WallTime) async throws(StoreError) {
-        try await writing { db in
+    package func leave(
+        _ id: ConversationID, of user: UserID, telling outlet: ConversationOutlet = .none, at now: WallTime
+    ) async throws(StoreError) {
+        try await changing(outlet) { db in
             guard try Self.state(of: user, in: id, db) != nil else { throw StoreError.notFound }
-            try Self.append(.left, of: user, to: id, in: db, at: now)
+            let number = try Self.append(.left, of: user, to: id, in: db, at: now)
             try db.execute("DELETE FROM conversation_members WHERE conversation_id = ? AND user_id = ?", id, user)
+            let event = ConversationEvent(number: number, kind: .left, user: user, at: now)
+            return ((), try Self.news(event, of: id, outlet, in: db, at: now))
         }
         log.emptySoon()
     }
@@ -168,16 +189,17 @@ extension SessionStore {
     ///
     /// - Throws: `notFound`, also for a user that has not joined; `refused` for more than `StoreLimits.conversationTextMax` bytes.
     package func say(
-        _ text: String, in id: ConversationID, by user: UserID, at now: WallTime
+        _ text: String, in id: ConversationID, by user: UserID, telling outlet: ConversationOutlet = .none, at now: WallTime
     ) async throws(StoreError) -> ConversationEvent {
         guard text.utf8.count <= StoreLimits.conversationTextMax else {
             throw .refused("A text has at most \(StoreLimits.conversationTextMax) bytes.")
         }
-        return try await writing { db in
+        return try await changing(outlet) { db in
             guard try Self.state(of: user, in: id, db) == .joined else { throw StoreError.notFound }
             let key = try db.key(of: user)
             let number = try Self.append(.text, of: user, to: id, in: db, at: now) { key.seal(text, at: Self.textLocation(id.text, $0)) }
-            return ConversationEvent(number: number, kind: .text, user: user, at: now, text: text)
+            let event = ConversationEvent(number: number, kind: .text, user: user, at: now, text: text)
+            return (event, try Self.news(event, of: id, outlet, in: db, at: now))
         }
     }
 
@@ -251,7 +273,7 @@ extension SessionStore {
         try db.value(Int.self, "SELECT count(*) FROM conversation_members WHERE conversation_id = ?", id) ?? 0
     }
 
-    private static func state(of user: UserID, in id: ConversationID, _ db: Transaction) throws -> ConversationMember.State? {
+    static func state(of user: UserID, in id: ConversationID, _ db: Transaction) throws -> ConversationMember.State? {
         try db.row("SELECT state FROM conversation_members WHERE conversation_id = ? AND user_id = ?", id, user).map { try $0["state"] }
     }
 
@@ -278,22 +300,23 @@ extension SessionStore {
     private static func set(
         _ state: ConversationMember.State, of user: UserID, by inviter: UserID? = nil, in id: ConversationID, in db: Transaction,
         at now: WallTime
-    ) throws {
-        try append(state == .joined ? .joined : .invited, of: user, to: id, in: db, at: now)
+    ) throws -> ConversationEvent {
+        let kind: ConversationEvent.Kind = state == .joined ? .joined : .invited
+        let number = try append(kind, of: user, to: id, in: db, at: now)
         try db.execute(
             """
             INSERT INTO conversation_members (conversation_id, user_id, state, since, position, inviter)
             SELECT ?1, ?2, ?3, ?4, last_event, ?5 FROM conversations WHERE id = ?1
             ON CONFLICT DO UPDATE SET state = excluded.state, inviter = excluded.inviter
             """, id, user, state, now, inviter)
+        return ConversationEvent(number: number, kind: kind, user: user, at: now)
     }
 
     /// Adds an event, and drops one if there are more than `StoreLimits.eventsPerConversationMax`.
     ///
     /// - Parameter text: seals the text of the event with this number.
     /// - Returns: the event's number.
-    @discardableResult
-    private static func append(
+    static func append(
         _ kind: ConversationEvent.Kind, of user: UserID, to id: ConversationID, in db: Transaction, at now: WallTime,
         text: (Int64) -> Data? = { _ in nil }
     ) throws -> Int64 {

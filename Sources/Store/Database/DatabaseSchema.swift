@@ -25,6 +25,13 @@ enum DatabaseSchema {
         migrator.registerMigration("conversation-event-authors") { db in try db.execute(sql: conversationEventAuthors) }
         migrator.registerMigration("conversation-inviters") { db in try db.execute(sql: conversationInviters) }
         migrator.registerMigration("own-clips") { db in try db.execute(sql: ownClips) }
+        // The creation time is 0 for clips of earlier versions.
+        migrator.registerMigration("clip-times") { db in
+            try db.execute(sql: "ALTER TABLE speech_clips ADD COLUMN created_at INTEGER NOT NULL DEFAULT 0")
+        }
+        migrator.registerMigration("summary-pushes") { db in try db.execute(sql: summaryPushes) }
+        migrator.registerMigration("consents") { db in try db.execute(sql: consents) }
+        migrator.registerMigration("turn-audio") { db in try db.execute(sql: turnAudio) }
         return migrator
     }
 
@@ -229,6 +236,12 @@ enum DatabaseSchema {
 
         """
 
+    private static let summaryPushes = """
+        ALTER TABLE push_devices ADD COLUMN alert_token BLOB;
+        ALTER TABLE users ADD COLUMN pushes_summaries INTEGER NOT NULL DEFAULT 1;
+
+        """
+
     /// A conversation is deleted with its last member.
     private static let conversations = """
         CREATE TABLE conversations (
@@ -264,6 +277,12 @@ enum DatabaseSchema {
         CREATE INDEX conversation_members_by_inviter ON conversation_members (inviter) WHERE inviter IS NOT NULL;
 
         """
+
+    /// Logging now requires an answer. A user who had switched it on has given one.
+    private static let consents = "UPDATE users SET has_seen_onboarding = 1 WHERE logging_enabled = 1;"
+
+    /// A column for encrypted names, because clients choose them. `audio_ref` has the names of earlier recordings.
+    private static let turnAudio = "ALTER TABLE turns ADD COLUMN audio BLOB;"
 
     /// A keyed hash of the request that an idempotency key belongs to.
     private static let startContent = "ALTER TABLE session_starts ADD COLUMN content BLOB;"

@@ -21,7 +21,9 @@ struct Keychain: Sendable {
     }
 
     /// A keyed hash (HMAC-SHA256). `purpose` separates kinds of text.
-    func lookup(_ parts: String..., purpose: String) -> Data {
+    func lookup(_ parts: String..., purpose: String) -> Data { lookup(parts, purpose: purpose) }
+
+    func lookup(_ parts: [String], purpose: String) -> Data {
         var message = Array(purpose.utf8)
         for part in parts {
             message.append(0)
@@ -164,7 +166,18 @@ struct SealedReader: ~Copyable {
 
     /// - Throws: `damaged`.
     mutating func turn(_ sealed: UnsafeRawBufferPointer, of session: SessionID, _ id: TurnID) throws(StoreError) -> String {
-        begin("turns.text.", session)
+        try turn(sealed, at: "turns.text.", of: session, id)
+    }
+
+    /// - Throws: `damaged`.
+    mutating func audio(_ sealed: UnsafeRawBufferPointer, of session: SessionID, _ id: TurnID) throws(StoreError) -> String {
+        try turn(sealed, at: "turns.audio.", of: session, id)
+    }
+
+    private mutating func turn(
+        _ sealed: UnsafeRawBufferPointer, at column: StaticString, of session: SessionID, _ id: TurnID
+    ) throws(StoreError) -> String {
+        begin(column, session)
         location.append(UInt8(ascii: " "))
         id.append(to: &location)
         return try open(sealed)

@@ -7,12 +7,12 @@ package struct Session: Sendable, Hashable {
     /// The kind of client; one of `contexts`, except in sessions of earlier versions.
     package var context: String
     package var assistantID: String?
-    /// The language of the conversation, as a BCP 47 tag; nil if neither the user nor the assistant has one.
+    /// The language of the conversation as a BCP 47 tag; nil if neither the request, the user nor the assistant specifies one.
     package var language: String?
     package var startedAt: WallTime
     /// Nil while the session is open.
     package var endedAt: WallTime?
-    /// The user's `loggingEnabled` at the start, which applies to the whole session.
+    /// Whether the user allowed logging when the session started. Applies to the whole session.
     package var loggingEnabledSnapshot: Bool
     package var summaryStatus = SummaryStatus.pending
     /// Of the request that started it.
@@ -46,18 +46,23 @@ package struct SessionRequest: Sendable {
     package var assistantLanguage: String?
     /// Context for the assistant. Stored only if the session is logged.
     package var clientContext: String?
+    /// The voice for this session, in place of the user's setting.
+    package var voice: String?
+    package var language: String?
     /// Chosen by the client: the same key within a day identifies the same session.
     package var idempotencyKey: String?
     package var trace: TraceContext?
 
     package init(
-        context: String, assistantID: String? = nil, assistantLanguage: String? = nil, clientContext: String? = nil,
-        idempotencyKey: String? = nil, trace: TraceContext? = nil
+        context: String, assistantID: String? = nil, assistantLanguage: String? = nil, clientContext: String? = nil, voice: String? = nil,
+        language: String? = nil, idempotencyKey: String? = nil, trace: TraceContext? = nil
     ) {
         self.context = context
         self.assistantID = assistantID
         self.assistantLanguage = assistantLanguage
         self.clientContext = clientContext
+        self.voice = voice
+        self.language = language
         self.idempotencyKey = idempotencyKey
         self.trace = trace
     }
@@ -87,7 +92,7 @@ package struct SessionListing: Sendable, Hashable {
 package struct SessionBackground: Sendable, Hashable {
     /// Always nil for a session that is not logged.
     package var clientContext: String?
-    /// The voice and the language that the user has chosen.
+    /// The voice and language that the user has chosen, for the session or in the settings.
     package var voice: String?
     package var language: String?
     /// Earlier sessions, newest first; empty unless the user shares past summaries.

@@ -4,7 +4,7 @@ internal import Identity
 internal import Wire
 
 extension SessionStore {
-    /// Starts a session, with the user's current `loggingEnabled`.
+    /// Starts a session with the user's current consent (`allowsLogging`).
     ///
     /// - Parameter webhooks: enqueued if the session is new.
     /// - Returns: the session, and whether it is new: an idempotency key identifies one session for a day.
@@ -17,6 +17,7 @@ extension SessionStore {
         guard (request.clientContext?.utf8.count ?? 0) <= StoreLimits.clientContextMax else {
             throw .refused("The client's context is longer than \(StoreLimits.clientContextMax) bytes.")
         }
+        guard request.language.map(LanguageTag.isValid) ?? true else { throw .refused(LanguageTag.requirement) }
         let id = SessionID()
         return try await writing { db in
             let key = try db.key(of: user)
@@ -28,14 +29,16 @@ extension SessionStore {
 
             guard try Self.openSessions(of: user, in: db) < StoreLimits.openSessionsPerUserMax else { throw StoreError.tooManySessions }
             let settings = try Self.user(user, key, in: db).settings
-            let isLogged = settings.loggingEnabled
+            let isLogged = settings.allowsLogging
             let session = Session(
                 id: id, userID: user, context: request.context, assistantID: request.assistantID,
-                language: settings.language ?? request.assistantLanguage, startedAt: now, loggingEnabledSnapshot: isLogged,
+                language: request.language ?? settings.language ?? request.assistantLanguage, startedAt: now,
+                loggingEnabledSnapshot: isLogged,
                 summaryStatus: isLogged ? .pending : .notLogged, trace: request.trace)
             let about = About(
                 context: request.context, assistantID: request.assistantID, language: session.language,
-                clientContext: isLogged ? request.clientContext : nil, traceparent: request.trace?.traceparent)
+                clientContext: isLogged ? request.clientContext : nil, traceparent: request.trace?.traceparent, voice: request.voice,
+                chosenLanguage: request.language)
             try db.execute(
                 "INSERT INTO sessions VALUES (?, ?, ?, ?, NULL, ?, ?, 0)",
                 id, user, try key.seal(about, at: Self.aboutLocation(id)), now, isLogged, session.summaryStatus)
@@ -107,6 +110,20 @@ extension SessionStore {
         }
     }
 
+    /// Returns a session as it appears in the list.
+    ///
+    /// - Throws: `notFound`.
+    package func listing(of id: SessionID, of user: UserID) async throws(StoreError) -> SessionListing {
+        try await reading { db in
+            let key = try db.key(of: user)
+            let session = try Self.session(id, of: user, key, in: db).session
+            let summary = try Self.summary(of: id, key, in: db)?.content
+            return SessionListing(
+                id: id, title: summary?.title, summarySnippet: summary.map { Snippet.of($0.summaryText) }, startedAt: session.startedAt,
+                endedAt: session.endedAt)
+        }
+    }
+
     /// A page of a user's sessions, newest first.
     ///
     /// - Parameter limit: 1 to `StoreLimits.sessionsPerPageMax`.
@@ -162,13 +179,19 @@ private struct About: Codable {
     var language: String?
     var clientContext: String?
     var traceparent: String?
+    /// The voice and language of the request.
+    var voice: String?
+    var chosenLanguage: String?
 }
 
 extension Keychain {
     /// A keyed hash of what was asked for, so that a repeated key with another request is recognized without storing the request.
     fileprivate func lookup(ofContent request: SessionRequest, of user: UserID) -> Data {
         func part(_ text: String?) -> String { text.map { "+" + $0 } ?? "" }
-        return lookup(user.text, request.context, part(request.assistantID), part(request.clientContext), purpose: "start content")
+        let content = [user.text, request.context, part(request.assistantID), part(request.clientContext)]
+        // Absent values are left out, to match the rows of earlier versions.
+        let hasChoice = request.voice != nil || request.language != nil
+        return lookup(content + (hasChoice ? [part(request.voice), part(request.language)] : []), purpose: "start content")
     }
 }
 
@@ -192,6 +215,13 @@ extension SessionStore {
             startedAt: row["started_at"], endedAt: row["ended_at"], loggingEnabledSnapshot: row["is_logged"],
             summaryStatus: row["summary_status"], trace: TraceContext(traceparent: about.traceparent))
         return (session, about.clientContext)
+    }
+
+    /// The voice and language with which the session was started.
+    private static func choice(of id: SessionID, _ key: SealingKey, in db: Transaction) throws -> (voice: String?, language: String?) {
+        guard let row = try db.row("SELECT about FROM sessions WHERE id = ?", id) else { throw StoreError.notFound }
+        let about = try key.open(row["about"], as: About.self, at: aboutLocation(id))
+        return (about.voice, about.chosenLanguage)
     }
 
     private static func session(
@@ -220,9 +250,10 @@ extension SessionStore {
         try await reading { db in
             let key = try db.key(of: user)
             let (session, clientContext) = try Self.session(id, of: user, key, in: db)
+            let choice = try Self.choice(of: id, key, in: db)
             let settings = try Self.user(user, key, in: db).settings
             return SessionBackground(
-                clientContext: clientContext, voice: settings.voice, language: settings.language,
+                clientContext: clientContext, voice: choice.voice ?? settings.voice, language: choice.language ?? settings.language,
                 past: settings.sharesPastSummaries ? try Self.sessions(before: session, limit, key, in: db) : [])
         }
     }

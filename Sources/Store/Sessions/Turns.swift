@@ -14,7 +14,7 @@ package struct Turn: Sendable, Hashable {
     package var timestamp: WallTime
     package var speaker: Speaker
     package var text: String
-    /// The name of the recording that contains it.
+    /// A reference to the turn's audio: the name of a recording of its session, or any reference that the author has chosen.
     package var audioRef: String?
     /// How long it was spoken, in milliseconds; nil if unknown.
     package var durationMs: Int?
@@ -102,10 +102,11 @@ extension SessionStore {
 
     /// - Throws: `keyReused` if the stored turn is another one.
     private static func checkIsSame(_ turn: Turn, _ key: SealingKey, in db: Transaction) throws {
-        let row = try db.row("SELECT timestamp, speaker, text FROM turns WHERE session_id = ? AND id = ?", turn.sessionID, turn.id)
+        let row = try db.row("SELECT timestamp, speaker, text, audio FROM turns WHERE session_id = ? AND id = ?", turn.sessionID, turn.id)
         guard let row else { return }
         let text = try key.openText(row["text"], at: turnLocation(turn.sessionID, turn.id.text))
-        let isSame = try text == turn.text && row["speaker"] == turn.speaker && row["timestamp"] == turn.timestamp
+        let audio = try (row["audio"] as Data?).map { try key.openText($0, at: audioLocation(turn.sessionID, turn.id.text)) }
+        let isSame = try text == turn.text && audio == turn.audioRef && row["speaker"] == turn.speaker && row["timestamp"] == turn.timestamp
         if !isSame { throw StoreError.keyReused }
     }
 
@@ -116,21 +117,25 @@ extension SessionStore {
         try db.execute("UPDATE sessions SET turn_count = turn_count + 1 WHERE id = ?", turn.sessionID)
         try db.execute(
             """
-            INSERT INTO turns (session_id, id, position, timestamp, speaker, text, audio_ref, duration_ms, revision)
+            INSERT INTO turns (session_id, id, position, timestamp, speaker, text, audio, duration_ms, revision)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             turn.sessionID, turn.id, position, turn.timestamp, turn.speaker,
-            key.seal(turn.text, at: turnLocation(turn.sessionID, turn.id.text)), turn.audioRef, turn.durationMs, turn.revision)
+            key.seal(turn.text, at: turnLocation(turn.sessionID, turn.id.text)), sealedAudio(of: turn, key), turn.durationMs, turn.revision)
     }
 
     private static func replace(_ turn: Turn, _ key: SealingKey, in db: Transaction) throws {
         try db.execute(
             """
-            UPDATE turns SET timestamp = ?, speaker = ?, text = ?, audio_ref = coalesce(?, audio_ref), duration_ms = ?, revision = ?
+            UPDATE turns SET timestamp = ?, speaker = ?, text = ?, audio = coalesce(?, audio), duration_ms = ?, revision = ?
             WHERE session_id = ? AND id = ?
             """,
-            turn.timestamp, turn.speaker, key.seal(turn.text, at: turnLocation(turn.sessionID, turn.id.text)), turn.audioRef,
-            turn.durationMs, turn.revision, turn.sessionID, turn.id)
+            turn.timestamp, turn.speaker, key.seal(turn.text, at: turnLocation(turn.sessionID, turn.id.text)),
+            sealedAudio(of: turn, key), turn.durationMs, turn.revision, turn.sessionID, turn.id)
+    }
+
+    private static func sealedAudio(of turn: Turn, _ key: SealingKey) -> Data? {
+        turn.audioRef.map { key.seal($0, at: audioLocation(turn.sessionID, turn.id.text)) }
     }
 
     /// Registers a recording before it is written, so that it is deleted with its session. The name is random.
@@ -175,11 +180,13 @@ extension SessionStore {
     // MARK: - Rows
 
     static func turnLocation(_ session: SessionID, _ id: String) -> String { "turns.text.\(session) \(id)" }
+    static func audioLocation(_ session: SessionID, _ id: String) -> String { "turns.audio.\(session) \(id)" }
 
     static func turns(of session: SessionID, _ key: SealingKey, in db: Transaction) throws -> [Turn] {
         // Sorted here, because SQLite's sorter copies whole rows.
         var rows = try db.reader(
-            "SELECT id, timestamp, speaker, text, audio_ref, duration_ms, position, revision FROM turns WHERE session_id = ?", session)
+            "SELECT id, timestamp, speaker, text, audio_ref, duration_ms, position, revision, audio FROM turns WHERE session_id = ?",
+            session)
         var sealed = SealedReader(key)
         var turns: [Turn] = []
         var positions: [Int64] = []
@@ -191,7 +198,9 @@ extension SessionStore {
             }
             let turn = Turn(
                 id: id, sessionID: session, timestamp: WallTime(milliseconds: timestamp), speaker: speaker,
-                text: try sealed.turn(text, of: session, id), audioRef: rows.text(4), durationMs: rows.integer(5).map(Int.init),
+                text: try sealed.turn(text, of: session, id),
+                audioRef: try rows.bytes(8).map { try sealed.audio($0, of: session, id) } ?? rows.text(4),
+                durationMs: rows.integer(5).map(Int.init),
                 revision: rows.integer(7).map(Int.init) ?? 0)
             // Nothing of it was played.
             if turn.revision > 0, turn.text.isEmpty { continue }

@@ -31,6 +31,8 @@ package struct SpeechClip: Sendable, Hashable {
     package let failure: String?
     /// Of the audio file.
     package let byteCount: Int
+    /// The time of the owner's first request. Nil for clips of earlier versions.
+    package let createdAt: WallTime?
 }
 
 package struct ClipDetails: Sendable, Hashable, Codable {

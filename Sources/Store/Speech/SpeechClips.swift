@@ -9,8 +9,30 @@ extension SessionStore {
     /// The owner's clip for a request; nil if there is none.
     package func speechClip(for request: SpeechRequest, of owner: ClipOwner) async throws(StoreError) -> SpeechClip? {
         try await reading { db in
-            let row = try db.row("SELECT * FROM speech_clips WHERE lookup = ?", db.keychain.lookup(request, of: owner))
+            // A clip that services no longer use may still belong to a user, from earlier versions.
+            let row = try db.row(
+                "SELECT * FROM speech_clips WHERE lookup = ? AND (? OR is_shared = 1)", db.keychain.lookup(request, of: owner),
+                owner.user != nil)
             return try row.map { try Self.clip(from: $0, in: db) }
+        }
+    }
+
+    /// Returns a page of the clips that an owner has requested, newest first: a user's own, or those that services share.
+    ///
+    /// - Parameter limit: 1 to `StoreLimits.linesPerPageMax`.
+    package func speechClips(
+        of owner: ClipOwner, after cursor: TimeCursor? = nil, limit: Int = 50
+    ) async throws(StoreError) -> Page<SpeechClip, TimeCursor> {
+        try await reading { db in
+            let isOwn = "EXISTS (SELECT 1 FROM speech_requests WHERE user_id = ?1 AND clip_id = id)"
+            let rows = try db.rows(
+                """
+                SELECT * FROM speech_clips WHERE CASE WHEN ?1 IS NULL THEN is_shared = 1 ELSE \(isOwn) END
+                AND (created_at, id) < (?2, ?3) ORDER BY created_at DESC, id DESC LIMIT ?4
+                """, owner.user, cursor?.time.milliseconds ?? .max, cursor?.id ?? "", limit + 1)
+            return try Page(rows, limit: limit, cursor: { try TimeCursor(time: $0["created_at"], id: $0["id"]) }) {
+                try Self.clip(from: $0, in: db)
+            }
         }
     }
 
@@ -38,8 +60,8 @@ extension SessionStore {
             if try !db.has("SELECT 1 FROM speech_clips WHERE lookup = ?", lookup) {
                 try db.execute(
                     """
-                    INSERT INTO speech_clips (id, lookup, content, status, is_shared, request, used_at)
-                    VALUES (?, ?, ?, 'queued', 0, ?, ?)
+                    INSERT INTO speech_clips (id, lookup, content, status, is_shared, request, used_at, created_at)
+                    VALUES (?1, ?2, ?3, 'queued', 0, ?4, ?5, ?5)
                     """, newID, lookup, content, db.shared.seal(request, at: Self.clipLocation("request", newID)), now)
             }
             try db.execute(
@@ -175,10 +197,12 @@ extension SessionStore {
 
     private static func clip(from row: Row, in db: Transaction) throws -> SpeechClip {
         let id: ClipID = try row["id"]
+        let createdAt: WallTime = try row["created_at"]
         return try SpeechClip(
             id: id, request: db.shared.open(row["request"], as: SpeechRequest.self, at: clipLocation("request", id)), status: row["status"],
             details: (row["about"] as Data?).map { try db.shared.open($0, as: ClipDetails.self, at: clipLocation("about", id)) },
-            failure: db.shared.openText(ifPresent: row["failure"], at: clipLocation("failure", id)), byteCount: row["byte_count"])
+            failure: db.shared.openText(ifPresent: row["failure"], at: clipLocation("failure", id)), byteCount: row["byte_count"],
+            createdAt: createdAt.milliseconds == 0 ? nil : createdAt)
     }
 
     private static func audio(of id: ClipID, sealed: Data?, in db: Transaction) throws -> [UInt8] {

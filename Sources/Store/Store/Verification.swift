@@ -120,9 +120,10 @@ private final class Verification {
             try check { _ = try SessionStore.session(id, of: user, from: row, key) }
             try check { if try SessionStore.summary(of: id, key, in: db) != nil { report.summaries += 1 } }
             var turns = 0
-            try each("turns of session \(id)", "SELECT id, text FROM turns WHERE session_id = ?", id) { turn in
+            try each("turns of session \(id)", "SELECT id, text, audio FROM turns WHERE session_id = ?", id) { turn in
                 turns += 1
                 _ = try key.openText(turn[1], at: SessionStore.turnLocation(id, turn[0]))
+                if let audio = try turn[2] as Data? { _ = try key.openText(audio, at: SessionStore.audioLocation(id, turn[0])) }
             }
             report.turns += turns
             if try turns != row["turn_count"] { note("Session \(id) has \(turns) turns and counts another number.") }

@@ -1,4 +1,3 @@
-internal import Foundation
 package import Wire
 
 /// Wall-clock time for records: milliseconds since 1970-01-01T00:00:00Z.
@@ -21,23 +20,16 @@ package struct WallTime: Hashable, Comparable, Sendable {
 
 /// Text form: RFC 3339 in UTC with milliseconds, `2026-11-21T13:16:56.000Z`; years 1 to 9999.
 extension WallTime: Codable, CustomStringConvertible {
-    private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-    private static let styleWithoutFraction = Date.ISO8601FormatStyle()
     private static let range = -62_135_596_800_000...253_402_300_799_999 as ClosedRange<Int64>
 
     /// - Returns: nil unless it is an RFC 3339 time in the years 1 to 9999.
     package init?(text: String) {
-        guard let date = (try? Self.style.parse(text)) ?? (try? Self.styleWithoutFraction.parse(text)) else { return nil }
-        let milliseconds = (date.timeIntervalSince1970 * 1_000).rounded()
-        guard let whole = Int64(exactly: milliseconds), Self.range ~= whole else { return nil }
-        self.milliseconds = whole
+        guard let milliseconds = RFC3339.milliseconds(of: text), Self.range ~= milliseconds else { return nil }
+        self.milliseconds = milliseconds
     }
 
     package var description: String {
-        guard let time = CivilTime(milliseconds: milliseconds) else {
-            // The style truncates, and most milliseconds are not exact as binary fractions; half a millisecond compensates.
-            return Self.style.format(Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1_000))
-        }
+        guard let time = CivilTime(milliseconds: milliseconds) else { return RFC3339.text(ofMilliseconds: milliseconds) }
         return String(unsafeUninitializedCapacity: CivilTime.textCount) { bytes in
             time.write(to: bytes)
             return CivilTime.textCount

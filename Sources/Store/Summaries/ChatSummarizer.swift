@@ -135,7 +135,7 @@ extension SummaryContent {
         let text = summaryText.onOneLine
         guard !title.isEmpty, !text.isEmpty else { return nil }
         return SummaryContent(
-            title: title.shortened(to: SummaryLimits.titleCharactersMax), summaryText: text.shortened(to: SummaryLimits.textCharactersMax),
+            title: title.shortenedToTitle, summaryText: text.shortened(to: SummaryLimits.textCharactersMax),
             actionItems: actionItems.map(\.onOneLine).filter { !$0.isEmpty }.prefix(SummaryLimits.actionItemsMax)
                 .map { $0.shortened(to: SummaryLimits.actionItemCharactersMax) },
             tags: tags.map { $0.onOneLine.lowercased() }.filter { !$0.isEmpty }.prefix(SummaryLimits.tagsMax)

@@ -25,7 +25,7 @@ package struct ExtractiveSummarizer: Summarizer {
         let weights = Self.weights(of: sentences)
         let request = Self.firstRequest(in: sentences)
         return SummaryContent(
-            title: sentences[request].text.shortened(to: SummaryLimits.titleCharactersMax),
+            title: sentences[request].text.shortenedToTitle,
             summaryText: Self.quotes(from: sentences, weights: weights, firstRequest: request, words: words),
             actionItems: Self.openRequests(in: sentences), tags: Self.tags(of: sentences, weights: weights))
     }

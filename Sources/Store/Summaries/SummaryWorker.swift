@@ -28,8 +28,8 @@ package struct SummaryWorker: Sendable {
     package enum Outcome: Sendable, Hashable {
         /// No summary is due.
         case idle
-        /// A summary of this session was stored.
-        case stored(SessionID, of: UserID)
+        /// A summary of this session was stored. `isFirst`: the session had none before.
+        case stored(SessionID, of: UserID, isFirst: Bool)
         /// The model failed, or the session is gone.
         case skipped
     }
@@ -53,10 +53,10 @@ package struct SummaryWorker: Sendable {
                 let isStored = try await saveProvisional(record, job, now: now())
                 let due = now() + Self.backoff.delay(afterFailures: job.attempts, random: 0)
                 try await store.retry(job, due: due, reason: "\(type(of: error))", at: now())
-                return isStored ? .stored(session, of: user) : .skipped
+                return isStored ? .stored(session, of: user, isFirst: record.summary == nil) : .skipped
             }
             try await save(content, record.session, job, now: now())
-            return .stored(session, of: user)
+            return .stored(session, of: user, isFirst: record.summary == nil)
         } catch StoreError.notFound {
             // The session was deleted, or the job was reset or leased again, which `finish` leaves alone.
             try await store.finish(job)
@@ -89,6 +89,7 @@ package protocol Summarizer: Sendable {
 
 /// Upper limits of every summary: it is shown on a phone.
 enum SummaryLimits {
+    static let titleWordsMax = 8
     static let titleCharactersMax = 60
     static let textCharactersMax = 700
     static let actionItemsMax = 8
@@ -100,6 +101,24 @@ enum SummaryLimits {
 }
 
 extension String {
+    /// The beginning of the text, shortened to the limits of a title.
+    var shortenedToTitle: String {
+        shortened(toWords: SummaryLimits.titleWordsMax).shortened(to: SummaryLimits.titleCharactersMax)
+    }
+
+    /// Returns the text if it fits, otherwise its first words and an ellipsis.
+    private func shortened(toWords wordsMax: Int) -> String {
+        var words = 0
+        var isInWord = false
+        for index in indices {
+            let continues = !self[index].isWhitespace
+            if continues, !isInWord { words += 1 }
+            if words > wordsMax { return self[..<index].withEllipsis }
+            isInWord = continues
+        }
+        return self
+    }
+
     /// The text itself if it fits, else its longest prefix of whole words, followed by an ellipsis.
     func shortened(to charactersMax: Int) -> String {
         guard count > charactersMax else { return self }
@@ -108,7 +127,14 @@ extension String {
         if let space = head.lastIndex(of: " "), head.distance(from: head.startIndex, to: space) > charactersMax / 2 {
             head = head[..<space]
         }
-        while let last = head.last, last == "," || last == ";" || last.isWhitespace { head.removeLast() }
-        return head + "…"
+        return head.withEllipsis
+    }
+}
+
+extension Substring {
+    fileprivate var withEllipsis: String {
+        var text = self
+        while let last = text.last, last == "," || last == ";" || last.isWhitespace { text.removeLast() }
+        return text + "…"
     }
 }

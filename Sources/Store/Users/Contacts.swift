@@ -63,6 +63,8 @@ package struct Contact: Sendable, Hashable, Codable {
     package var address: String
     /// The user's own name for it.
     package var name: String?
+    /// Whether the user's devices list it among the favourites.
+    package var favorite: Bool?
 }
 
 /// Contacts, and the resolution of addresses to users who may be called.

@@ -2,7 +2,7 @@ internal import Foundation
 internal import GRDB
 package import Identity
 
-/// An app installation that can be woken by a push service for an incoming call.
+/// An app installation that can be woken by a push service for an incoming call or a summary.
 package struct PushDevice: Sendable, Hashable {
     package enum Platform: String, Sendable, Codable, CaseIterable, ColumnValue {
         case ios, android, web
@@ -14,9 +14,24 @@ package struct PushDevice: Sendable, Hashable {
     package let registeredAt: WallTime
     /// The push service's identifier of the installation. With it and the operator's keys, anybody can send pushes.
     package let token: SecretText
+    /// On an iPhone, the token for alerts, while `token` is for VoIP pushes, for which an app must show a call. Nil if the app shows no
+    /// alerts.
+    package let alertToken: SecretText?
+
+    package init(id: PushDeviceID, platform: Platform, registeredAt: WallTime, token: SecretText, alertToken: SecretText? = nil) {
+        self.id = id
+        self.platform = platform
+        self.registeredAt = registeredAt
+        self.token = token
+        self.alertToken = alertToken
+    }
+
+    /// Whether the device can be woken for anything other than a call.
+    package var takesAlerts: Bool { platform != .ios || alertToken != nil }
 
     package static func == (left: PushDevice, right: PushDevice) -> Bool {
         left.id == right.id && left.platform == right.platform && left.registeredAt == right.registeredAt && left.token == right.token
+            && left.alertToken == right.alertToken
     }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(id) }
@@ -31,10 +46,13 @@ extension SessionStore {
     ///
     /// - Throws: `notFound` if there is no such user; `refused` for a token that the platform's push service cannot have issued.
     package func registerPushDevice(
-        _ platform: PushDevice.Platform, token: SecretText, of user: UserID, at now: WallTime
+        _ platform: PushDevice.Platform, token: SecretText, alertToken: SecretText? = nil, of user: UserID, at now: WallTime
     ) async throws(StoreError) -> PushDevice {
         guard platform != .ios || Self.isAPNsToken(token) else {
             throw .refused("The `push_token` of an ios device must be hexadecimal, as APNs gives it.")
+        }
+        guard alertToken.map({ platform == .ios && Self.isAPNsToken($0) }) ?? true else {
+            throw .refused("`alert_token` is for ios devices only, and must be hexadecimal, as APNs gives it.")
         }
         let newID = PushDeviceID()
         return try await writing { db in
@@ -44,14 +62,15 @@ extension SessionStore {
             let id: PushDeviceID = try known?["id"] ?? newID
             try db.execute("DELETE FROM push_devices WHERE lookup = ?", lookup)
             try db.execute(
-                "INSERT INTO push_devices (id, user_id, lookup, platform, token, registered_at) VALUES (?, ?, ?, ?, ?, ?)",
-                id, user, lookup, platform, key.seal(token.revealedText, at: Self.pushTokenLocation(id)), now)
+                "INSERT INTO push_devices (id, user_id, lookup, platform, token, registered_at, alert_token) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                id, user, lookup, platform, key.seal(token.revealedText, at: Self.pushTokenLocation(id)), now,
+                alertToken.map { key.seal($0.revealedText, at: Self.alertTokenLocation(id)) })
             try db.execute(
                 """
                 DELETE FROM push_devices WHERE id IN (
                     SELECT id FROM push_devices WHERE user_id = ? ORDER BY registered_at DESC, id LIMIT -1 OFFSET ?)
                 """, user, StoreLimits.pushDevicesPerUserMax)
-            return PushDevice(id: id, platform: platform, registeredAt: now, token: token)
+            return PushDevice(id: id, platform: platform, registeredAt: now, token: token, alertToken: alertToken)
         }
     }
 
@@ -75,17 +94,27 @@ extension SessionStore {
         }
     }
 
+    /// Removes the alert token of a device, because APNs does not accept it. Does nothing if the device has registered since then.
+    package func removeAlertToken(of id: PushDeviceID, of user: UserID, registeredBefore time: WallTime) async throws(StoreError) {
+        try await deleting { db in
+            try db.execute(
+                "UPDATE push_devices SET alert_token = NULL WHERE id = ? AND user_id = ? AND registered_at <= ?", id, user, time)
+        }
+    }
+
     /// Apple says only that tokens are opaque and of variable length; they are sent in hexadecimal.
     private static func isAPNsToken(_ token: SecretText) -> Bool {
         32...200 ~= token.byteCount && token.revealedBytes.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
     }
 
     static func pushTokenLocation(_ id: PushDeviceID) -> String { "push_devices.token.\(id)" }
+    static func alertTokenLocation(_ id: PushDeviceID) -> String { "push_devices.alert_token.\(id)" }
 
     static func pushDevice(from row: Row, _ key: SealingKey) throws -> PushDevice {
         let id: PushDeviceID = try row["id"]
         return try PushDevice(
             id: id, platform: row["platform"], registeredAt: row["registered_at"],
-            token: SecretText(key.openText(row["token"], at: pushTokenLocation(id))))
+            token: SecretText(key.openText(row["token"], at: pushTokenLocation(id))),
+            alertToken: (row["alert_token"] as Data?).map { try SecretText(key.openText($0, at: alertTokenLocation(id))) })
     }
 }

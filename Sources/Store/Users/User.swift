@@ -27,15 +27,18 @@ package struct UserSettings: Sendable, Hashable, Codable {
     /// Allowed values of `retentionDays`.
     package static let retentionDaysRange = 7...365
 
-    /// Whether conversations are stored; false until the user consents.
+    /// Whether the user allows conversations to be stored. Has no effect before `hasSeenOnboarding`.
     package var loggingEnabled = false
     /// In days, within `retentionDaysRange`.
     package var retentionDays = 30
     /// The voice that an assistant speaks with; the assistant's own choice if nil.
     package var voice: String?
+    /// Whether the user has been asked about logging and has answered.
     package var hasSeenOnboarding = false
     /// Whether summaries of earlier sessions are given to the assistant at the start of the next one.
     package var sharesPastSummaries = false
+    /// Whether the user's devices are woken when a summary is ready.
+    package var pushesSummaries = true
     /// The language that the user speaks, as a BCP 47 tag; the assistant's if nil.
     package var language: String?
     /// An IANA name, for times in exports; UTC if nil.
@@ -48,11 +51,14 @@ package struct UserSettings: Sendable, Hashable, Codable {
 
     package init() {}
 
+    /// Whether conversations may be stored. Requires the user's answer.
+    package var allowsLogging: Bool { hasSeenOnboarding && loggingEnabled }
+
     /// - Throws: `refused`.
     func check() throws(StoreError) {
         guard Self.retentionDaysRange ~= retentionDays else { throw .refused("Conversations are kept for 7 to 365 days.") }
         if let language, !LanguageTag.isValid(language) {
-            throw .refused("`language` must be a BCP 47 tag, such as en or de-AT.")
+            throw .refused(LanguageTag.requirement)
         }
         if let timeZone, TimeZone(iana: timeZone) == nil {
             throw .refused("`time_zone` must be a name of the IANA time zone database, such as Europe/Zurich.")
@@ -61,6 +67,10 @@ package struct UserSettings: Sendable, Hashable, Codable {
             throw .refused("`handle` must have 3 to 32 letters, digits or `.`, `_`, `-`, and begin with a letter or digit.")
         }
     }
+}
+
+extension LanguageTag {
+    static let requirement = "`language` must be a BCP 47 tag, such as en or de-AT."
 }
 
 extension TimeZone {

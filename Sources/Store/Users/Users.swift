@@ -103,11 +103,11 @@ extension SessionStore {
             try db.execute(
                 """
                 UPDATE users SET profile = ?, logging_enabled = ?, retention_days = ?, has_seen_onboarding = ?, shares_past_summaries = ?,
-                    reachable_by = ?, handle = ? WHERE id = ?
+                    pushes_summaries = ?, reachable_by = ?, handle = ? WHERE id = ?
                 """,
                 try key.seal(Profile(user), at: Self.userLocation("profile", id)), user.settings.loggingEnabled,
                 user.settings.retentionDays, user.settings.hasSeenOnboarding, user.settings.sharesPastSummaries,
-                user.settings.reachableBy, handle, id)
+                user.settings.pushesSummaries, user.settings.reachableBy, handle, id)
             return user
         }
     }
@@ -166,6 +166,7 @@ extension SessionStore {
         settings.reachableBy = try row["reachable_by"]
         settings.hasSeenOnboarding = try row["has_seen_onboarding"]
         settings.sharesPastSummaries = try row["shares_past_summaries"]
+        settings.pushesSummaries = try row["pushes_summaries"]
         return try User(
             id: id, email: profile.email, settings: settings, createdAt: row["created_at"],
             isEmailConfirmed: row["email_confirmed_at"] as WallTime? != nil, tokenGeneration: row["token_generation"])

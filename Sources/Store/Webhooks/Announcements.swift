@@ -33,6 +33,8 @@ package struct Announcement: Sendable {
     package var effect: Effect
     /// For the history of this user.
     package var call: (user: UserID, entry: CallLogEntry)?
+    /// Changes for the history of the conversation whose members are called.
+    package var audio: [ConversationAudioChange] = []
 
     package init(_ webhooks: [OutgoingWebhook] = [], effect: Effect = .none) {
         self.webhooks = webhooks
@@ -42,9 +44,12 @@ package struct Announcement: Sendable {
 
 extension SessionStore {
     /// Enqueues the webhooks and updates the open announcements.
-    package func announce(_ announcement: Announcement, at now: WallTime) async throws(StoreError) {
-        try await writing { db in
+    package func announce(
+        _ announcement: Announcement, telling outlet: ConversationOutlet = .none, at now: WallTime
+    ) async throws(StoreError) {
+        let news = try await writing { db in
             try Self.enqueue(announcement.webhooks, in: db, at: now)
+            let news = try Self.append(announcement.audio, telling: outlet, in: db, at: now)
             if let call = announcement.call { try Self.append(call.entry, of: call.user, in: db) }
             switch announcement.effect {
             case .none: break
@@ -58,7 +63,9 @@ extension SessionStore {
                     AND (?4 IS NULL OR EXISTS (SELECT 1 FROM sessions WHERE id = ?4))
                     """, open.key, db.shared.seal(open.content, at: Self.announcementLocation(open.key)), open.userID, open.sessionID)
             }
+            return news
         }
+        for one in news { outlet.tell(one) }
     }
 
     /// Announced rooms and calls that have not ended. Before the first `announce`, these are the ones of the previous process.

@@ -19,6 +19,9 @@ package struct WebhookEvent: Sendable, Hashable {
         case call(WebhookCall)
         /// Asks a backend to wake devices for a call. Contains their push tokens.
         case callPush(CallInfo, of: UserID, [PushDevice], expiresAt: WallTime)
+        /// Asks a backend to notify devices of a session's summary. Contains their push tokens.
+        case summaryPush(Session, [PushDevice], expiresAt: WallTime)
+        case conversation(ConversationNews)
         /// Asks a backend to send a code to the user's address. Contains the code.
         case accountCode(User, AccountCode)
     }
@@ -34,7 +37,7 @@ package struct WebhookEvent: Sendable, Hashable {
         self.content = content
     }
 
-    /// `room_started`, …, `session_ended`, `summary_ready`, `call_…`, `push.call_incoming`, `account.…`.
+    /// `room_started`, …, `session_ended`, `summary_ready`, `call_…`, `push.…`, `conversation.event`, `account.…`.
     package var name: String {
         switch content {
         case .roomStarted: "room_started"
@@ -49,12 +52,14 @@ package struct WebhookEvent: Sendable, Hashable {
         case .call(let call):
             if let member = call.member { "call_member_\(member.state.rawValue)" } else { "call_\(call.info.status.rawValue)" }
         case .callPush: "push.call_incoming"
+        case .summaryPush: "push.summary_ready"
+        case .conversation: "conversation.event"
         case .accountCode(_, let code): "account.\(code.purpose.rawValue)_requested"
         }
     }
 
     /// The delivery lane: the room's name, so that a session's events follow those of its room; one for each user for events of accounts
-    /// and pushes.
+    /// and pushes, one for each conversation.
     package var lane: String {
         switch content {
         case .roomStarted(let room), .roomFinished(let room), .participantJoined(let room, _), .participantLeft(let room, _, _),
@@ -63,6 +68,8 @@ package struct WebhookEvent: Sendable, Hashable {
         case .sessionEnded(let session), .summaryReady(let session, _): session.roomName
         case .call(let call): call.info.room
         case .callPush(_, let user, _, _): "push-" + user.text
+        case .summaryPush(let session, _, _): "push-" + session.userID.text
+        case .conversation(let news): "conversation-" + news.conversation.text
         case .accountCode(let user, _): "account-" + user.id.text
         }
     }
@@ -105,7 +112,7 @@ extension WebhookEvent: Encodable {
     package static let idPrefix = "EV_"
 
     private enum Key: CodingKey {
-        case event, room, participant, id, createdAt, track, session, summary, call, account, push
+        case event, room, participant, id, createdAt, track, session, summary, call, account, push, conversation
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -134,6 +141,11 @@ extension WebhookEvent: Encodable {
         case .callPush(let call, let user, let devices, let expiresAt):
             try event.encode(CallWebhookMessage(WebhookCall(call)), forKey: .call)
             try event.encode(PushMessage(user: user, devices: devices, expiresAt: expiresAt), forKey: .push)
+        case .summaryPush(let session, let devices, let expiresAt):
+            try event.encode(SessionMessage(session), forKey: .session)
+            try event.encode(PushMessage(user: session.userID, devices: devices, expiresAt: expiresAt), forKey: .push)
+        case .conversation(let news):
+            try event.encode(ConversationMessage(news), forKey: .conversation)
         case .accountCode(let user, let code):
             try event.encode(AccountCodeMessage(user: user, code: code), forKey: .account)
         }

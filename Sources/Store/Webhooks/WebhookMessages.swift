@@ -116,16 +116,42 @@ struct SessionMessage: Encodable {
 /// A call's parties and status, without the caller's own text.
 struct CallWebhookMessage: Encodable {
     let id: String
+    let uuid: String
     let roomName: String
     let from: CallParty
     let to: [CallParty]
     let status: CallStatus
     let member: [String: String]?
+    let startedAt: WallTime?
+    let answeredAt: WallTime?
+    let endedAt: WallTime?
 
     init(_ call: WebhookCall) {
+        uuid = call.info.id.uuid
+        startedAt = call.info.startedAt.map(WallTime.init(milliseconds:))
+        answeredAt = call.info.answeredAt.map(WallTime.init(milliseconds:))
+        endedAt = call.info.endedAt.map(WallTime.init(milliseconds:))
         (id, roomName, from, status) = (call.info.id.text, call.info.room, call.info.caller, call.info.status)
         to = call.info.members.map(\.party).filter { $0 != call.info.caller }
         member = call.member.map { ["identity": $0.party.text, "status": $0.status.rawValue] }
+    }
+}
+
+/// A conversation's event without its text.
+struct ConversationMessage: Encodable {
+    struct Event: Encodable {
+        let number: Int64
+        let type: ConversationEvent.Kind
+        let userId: UserID
+        let timestamp: WallTime
+    }
+
+    let id: ConversationID
+    let event: Event
+
+    init(_ news: ConversationNews) {
+        id = news.conversation
+        event = Event(number: news.event.number, type: news.event.kind, userId: news.event.user, timestamp: news.event.at)
     }
 }
 
@@ -134,6 +160,7 @@ struct PushMessage: Encodable {
         let id: PushDeviceID
         let platform: String
         let pushToken: String
+        let alertToken: String?
     }
 
     let userId: UserID
@@ -142,7 +169,10 @@ struct PushMessage: Encodable {
 
     init(user: UserID, devices: [PushDevice], expiresAt: WallTime) {
         userId = user
-        self.devices = devices.map { Device(id: $0.id, platform: $0.platform.rawValue, pushToken: $0.token.revealedText) }
+        self.devices = devices.map {
+            Device(
+                id: $0.id, platform: $0.platform.rawValue, pushToken: $0.token.revealedText, alertToken: $0.alertToken?.revealedText)
+        }
         self.expiresAt = expiresAt
     }
 }

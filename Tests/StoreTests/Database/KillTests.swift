@@ -31,7 +31,7 @@ import Testing
     private static func makeUser(in directory: String, _ key: MasterKey) async throws {
         let store = try SessionStore(directory: directory, masterKeys: [key], passwordCost: StoreWorld.quickCost)
         let user = try await store.createUser(email: "ann@example.org", password: StoreWorld.password, at: StoreWorld.start)
-        _ = try await store.updateSettings(of: user.id) { $0.loggingEnabled = true }
+        _ = try await store.updateSettings(of: user.id) { ($0.loggingEnabled, $0.hasSeenOnboarding) = (true, true) }
         try store.close()
     }
 

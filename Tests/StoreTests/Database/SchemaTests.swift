@@ -14,7 +14,9 @@ struct SchemaTests {
         DROP INDEX sessions_listed;
         CREATE INDEX sessions_of_user ON sessions (user_id, started_at DESC, id DESC);
         ALTER TABLE turns DROP COLUMN revision;
+        ALTER TABLE turns DROP COLUMN audio;
         ALTER TABLE session_starts DROP COLUMN content;
+        UPDATE users SET has_seen_onboarding = 0;
         UPDATE sessions SET summary_status = iif(ended_at IS NULL, 'pending', 'failed') WHERE is_logged = 0;
         DROP TABLE open_announcements;
         DROP TABLE assistants;
@@ -31,6 +33,7 @@ struct SchemaTests {
         DROP INDEX users_by_handle;
         ALTER TABLE users DROP COLUMN handle;
         ALTER TABLE users DROP COLUMN reachable_by;
+        ALTER TABLE users DROP COLUMN pushes_summaries;
         DROP TABLE account_codes;
         DROP TABLE account_requests;
         DROP INDEX webhooks_transient;
@@ -63,6 +66,8 @@ struct SchemaTests {
         #expect(try await users.asyncMap { try await store.sessions(of: $0.id).elements } == before)
         #expect(try await store.record(of: record.session.id, of: users[1].id) == record)
         #expect(try await store.session(unlogged.id, of: stranger.id).summaryStatus == .notLogged)
+        #expect(try await store.user(users[0].id).settings.allowsLogging, "a consent stays")
+        #expect(try await !store.user(stranger.id).settings.hasSeenOnboarding)
         #expect(try await store.verify().problems == [])
         try await store.deleteSession(record.session.id, of: users[1].id)
         #expect(try await store.verify().summaries == 3)

@@ -27,7 +27,7 @@ struct SessionStoreTests {
     @Test func laterSettingsDoNotChangeExistingSessions() async throws {
         let user = try await world.makeUser(isLogged: false)
         let session = try await world.startSession(of: user)
-        _ = try await store.updateSettings(of: user.id) { $0.loggingEnabled = true }
+        _ = try await store.updateSettings(of: user.id) { ($0.loggingEnabled, $0.hasSeenOnboarding) = (true, true) }
         #expect(try await store.append(world.turn("psst", in: session), of: user.id) == .notLogged)
         #expect(try await store.addRecording(named: "r.ogg", to: session.id, of: user.id) == false)
         #expect(try await world.startSession(of: user).loggingEnabledSnapshot)

@@ -71,7 +71,7 @@ struct TurnRevisionTests {
         let end = world.now + .seconds(60)
         _ = try await store.endSession(session.id, of: user.id, at: end)
         let worker = SummaryWorker(store: store, summarizer: ExtractiveSummarizer())
-        #expect(try await worker.runNext { end } == .stored(session.id, of: user.id))
+        #expect(try await worker.runNext { end } == .stored(session.id, of: user.id, isFirst: true))
         #expect(try await store.record(of: session.id, of: user.id).summary?.content.title == "Buy twenty apples, please.")
         #expect(try await worker.runNext { end } == .idle)
 
@@ -83,7 +83,7 @@ struct TurnRevisionTests {
         _ = try await store.append(turn, of: user.id)
         let changed = try await store.record(of: session.id, of: user.id)
         #expect(changed.session.summaryStatus == .pending && changed.summary != nil, "the earlier one remains until then")
-        #expect(try await worker.runNext { end } == .stored(session.id, of: user.id))
+        #expect(try await worker.runNext { end } == .stored(session.id, of: user.id, isFirst: false))
         #expect(try await store.record(of: session.id, of: user.id).summary?.content.title == "Buy twelve apples, please.")
     }
 

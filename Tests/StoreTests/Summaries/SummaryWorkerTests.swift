@@ -49,7 +49,7 @@ struct SummaryWorkerTests {
         }
         #expect(try await store.session(session.id, of: user.id).summaryStatus == .pending)
 
-        #expect(try await worker.runNext(now: clock.now) == .stored(session.id, of: user.id))
+        #expect(try await worker.runNext(now: clock.now) == .stored(session.id, of: user.id, isFirst: true))
         let provisional = try #require(try await store.record(of: session.id, of: user.id).summary)
         #expect(provisional.isProvisional && provisional.content.title == "Can you order twenty apples?")
         #expect(try await store.session(session.id, of: user.id).summaryStatus == .ready)
@@ -61,7 +61,7 @@ struct SummaryWorkerTests {
 
         model.hasRecovered.withLock { $0 = true }
         clock.advance(by: .seconds(6 * 3_600))
-        #expect(try await worker.runNext(now: clock.now) == .stored(session.id, of: user.id))
+        #expect(try await worker.runNext(now: clock.now) == .stored(session.id, of: user.id, isFirst: false))
         let final = try #require(try await store.record(of: session.id, of: user.id).summary)
         #expect(!final.isProvisional && final.content.title == "By the model")
         clock.advance(by: .seconds(86_400))

@@ -69,14 +69,15 @@ struct WebhookEventTests {
         let (ana, ben) = (CallParty.user(Identity(text: "ana")), CallParty.user(Identity(text: "ben")))
         return CallInfo(
             id: CallID(text: "c"), room: "call-c", seq: 1, status: status, caller: ana, callerName: "Ana Secret", metadata: "secret",
-            members: [CallMember(party: ana, status: .answered), CallMember(party: ben, status: .ringing)])
+            members: [CallMember(party: ana, status: .answered), CallMember(party: ben, status: .ringing)], startedAt: 0)
     }
 
     @Test("names a call's event after its status", arguments: CallStatus.allCases)
     func call(_ status: CallStatus) throws {
         let json = Self.json(.call(WebhookCall(Self.call(status))))
         #expect(json.hasPrefix(#"{"event":"call_\#(status.rawValue)""#))
-        let call = #""call":{"id":"c","roomName":"call-c","from":"ana","to":["ben"],"status":"\#(status.rawValue)"}"#
+        let call =
+            #""call":{"id":"c","uuid":"d228cb69-711a-8caf-b891-2b704e4a8bda","roomName":"call-c","from":"ana","to":["ben"],"status":"\#(status.rawValue)","startedAt":"1970-01-01T00:00:00.000Z"}"#
         #expect(json.contains(call))
     }
 
@@ -85,6 +86,16 @@ struct WebhookEventTests {
         let info = Self.call(.ringing)
         let json = Self.json(.call(WebhookCall(info, member: info.members[1])))
         #expect(json.hasPrefix(#"{"event":"call_member_invited""#) && json.contains(#""identity":"ben""#))
+    }
+
+    @Test("reports events of conversations without their text")
+    func conversation() {
+        let (conversation, author) = (ConversationID(), UserID())
+        let said = ConversationEvent(number: 7, kind: .text, user: author, at: WallTime(milliseconds: 0), text: "secret")
+        let json = Self.json(.conversation(ConversationNews(conversation: conversation, event: said, joined: [author])))
+        let event = #"{"number":7,"type":"text","userId":"\#(author)","timestamp":"1970-01-01T00:00:00.000Z"}"#
+        #expect(json.hasPrefix(#"{"event":"conversation.event","conversation":{"id":"\#(conversation)","event":\#(event)}"#), "\(json)")
+        #expect(!json.contains("secret"))
     }
 
     @Test("omits the caller's metadata from call events")
