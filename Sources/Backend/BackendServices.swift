@@ -81,7 +81,8 @@ package struct BackendServices: Sendable {
             store: store, sessionRooms: sessionRooms, rooms: rooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL),
             recordings: recordings, webhooks: webhooks, auditEvents: auditEvents, dispatch: dispatch, assistants: assistants,
             operatorLog: operatorLog,
-            tell: { [callInbox] user, event in callInbox.post(.message(event.bytes, to: Identity(text: user.text))) })
+            tell: { [callInbox] user, event in callInbox.post(.message(event.bytes, to: Identity(text: user.text))) },
+            push: { [pushes] in pushes.post($0) })
     }
 
     package func auditEventWriter(_ sessions: SessionService, summarizer: any Summarizer) -> AuditEventWriter {
@@ -119,10 +120,11 @@ package struct BackendServices: Sendable {
             recall: { [dispatch] assistant, call in dispatch?.post(.recall(assistant: assistant, call)) })
         collaborators.operatorLog = operatorLog
         collaborators.push = { [pushes] in pushes.post($0) }
+        collaborators.conversations = ConversationNewsSender(webhooks: webhooks, inbox: callInbox).outlet()
         return collaborators
     }
 
-    /// The service that wakes phones for the calls of `calls`.
+    /// The service that wakes phones for calls and for summaries.
     ///
     /// - Parameters:
     ///   - apns: nil: all pushes are webhooks.
@@ -133,8 +135,12 @@ package struct BackendServices: Sendable {
         let sender = apns.map {
             APNsSender($0, clock: ContinuousClock(), now: { .now }, random: { Double.random(in: 0..<1) }, sending: send)
         }
-        return PushService(pushes, store: store, webhooks: webhooks, apns: sender, counters: counters) {
-            await calls.isRinging($0.call.id, $0.user)
+        return PushService(pushes, store: store, webhooks: webhooks, apns: sender, counters: counters) { request in
+            switch request.reason {
+            case .call(let call): await calls.isRinging(call.id, request.user)
+            // Connected devices receive `session.summary_ready` instead.
+            case .summary: await !calls.isConnected(request.user)
+            }
         }
     }
 
@@ -167,6 +173,8 @@ package struct BackendServices: Sendable {
         return accounts + PasswordRoutes.routes(self.accounts, revoked: { await calls.closeDevices(of: $0) })
             + ExportRoutes.routes(self.accounts) + SessionRoutes.routes(sessions, user: user, turnAuthor: turnAuthor)
             + CallRoutes.routes(calls, store, user: user) + ContactRoutes.routes(store, user: user)
-            + PushRoutes.routes(store, user: user) + ConversationRoutes.routes(self.accounts)
+            + PushRoutes.routes(store, user: user)
+            + ConversationRoutes.routes(self.accounts, ConversationNewsSender(webhooks: webhooks, inbox: callInbox))
+            + AssistantRoutes.choiceRoutes(assistants, dispatch?.registry, user: user)
     }
 }

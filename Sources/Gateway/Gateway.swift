@@ -47,8 +47,8 @@ package final class Gateway: Service {
         var context = GatewayContext(
             settings: settings, keys: keys, shardPorts: listeners.shardPorts, auditEvents: auditEvents,
             recorder: recordings.map { Recorder(store: $0, auditEvents: auditEvents) }, calls: calls, dispatch: dispatch,
-            operatorLog: operatorLog)
-        context.serve(try routes(context.rooms, context.keysInUse), services)
+            services: services, operatorLog: operatorLog)
+        context.serve(try routes(context.rooms, context.keysInUse))
         self.context = context
         context.state.certificateExpiry = certificate.expires
     }
@@ -68,6 +68,7 @@ package final class Gateway: Service {
         }
         try await withGracefulShutdownHandler {
             async let _: Void = HeapTrimmer.run()
+            async let _: Void = context.history.run { [context] in context.metricsSnapshot }
             try await Self.runAll(context.mailboxes.indices) { index in
                 do {
                     try await self.runShard(index)
@@ -148,15 +149,15 @@ package final class Gateway: Service {
 }
 
 extension GatewayContext {
-    mutating func serve(_ others: [Route], _ services: ServiceCounters) {
-        let operations = OperationRoutes.routes(
-            rooms, state, metrics, services: services, dispatch: dispatch?.registry, version: settings.version,
-            fastPath: settings.fastPath)
+    mutating func serve(_ others: [Route]) {
+        let context = self
+        let operations = OperationRoutes.routes(rooms, state) { context.metricsSnapshot }
         let isPublic = settings.edge.publishesOperations
         let published = operations.filter { isPublic || !OperationRoutes.sensitivePaths.contains($0.path.description) }
         let pages = settings.edge.servesPages ? WebPages.routes(release: settings.release) : []
         let joins = [OperationRoutes.webSocket, OperationRoutes.validation(mailboxes)]
-        let routes = published + joins + pages + RoomRoutes.routes(rooms, keys: keysInUse) + others
+        let administration = RoomRoutes.routes(rooms, keys: keysInUse) + OperatorRoutes.routes(context)
+        let routes = published + joins + pages + administration + others
         let document = OperationRoutes.document(of: routes, version: settings.version)
         router = Router(routes: routes + [document], origins: origins, failures: failures)
         operationsRouter = Router(routes: operations, origins: origins, failures: failures)

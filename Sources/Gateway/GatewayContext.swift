@@ -26,7 +26,9 @@ struct GatewayContext: Sendable {
     var operationsRouter: Router
     /// Each shard's own port; empty if there are none.
     var shardPorts: [Int]
+    let services: ServiceCounters
     let operatorLog: OperatorLog
+    let history = MetricsHistoryBoard()
     // Nil without the service.
     let auditEvents: AuditEventQueue?
     let recorder: Recorder?
@@ -36,11 +38,12 @@ struct GatewayContext: Sendable {
 
     init(
         settings: GatewaySettings, keys: KeyRing, shardPorts: [Int], auditEvents: AuditEventQueue?, recorder: Recorder?, calls: CallInbox?,
-        dispatch: DispatchInbox?, operatorLog: OperatorLog
+        dispatch: DispatchInbox?, services: ServiceCounters, operatorLog: OperatorLog
     ) {
         self.settings = settings
         self.keys = keys
         self.shardPorts = shardPorts
+        self.services = services
         self.operatorLog = operatorLog
         self.auditEvents = auditEvents
         self.recorder = recorder
@@ -60,6 +63,16 @@ struct GatewayContext: Sendable {
 
     func trunk(from source: Int, to destination: Int) -> Trunk {
         trunks[source * mailboxes.count + destination]
+    }
+
+    /// The latest counters published by the shards, and all others.
+    var metricsSnapshot: MetricsSnapshot {
+        MetricsSnapshot(
+            shards: metrics.snapshot, services: services,
+            gateway: MetricsSnapshot.GatewaySample(
+                version: settings.version, draining: state.phase >= .draining, fastPath: settings.fastPath,
+                certificateExpiry: state.certificateExpiry, process: ProcessStatistics()),
+            dispatch: dispatch?.registry.counters)
     }
 
     var rooms: RoomService {

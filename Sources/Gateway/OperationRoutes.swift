@@ -3,7 +3,6 @@ internal import Engine
 internal import HTTPServer
 internal import HTTPTypes
 internal import Sockets
-internal import TLSRecords
 internal import Wire
 
 /// Operational routes: health, metrics and the OpenAPI document. No authentication.
@@ -11,10 +10,7 @@ enum OperationRoutes {
     /// Routes for operators only.
     static let sensitivePaths: Set<String> = ["/metrics", "/readyz"]
 
-    static func routes(
-        _ rooms: RoomService, _ state: GatewayState, _ metrics: MetricsBoard, services: ServiceCounters, dispatch: DispatchRegistry?,
-        version: String, fastPath: TLSFastPath
-    ) -> [Route] {
+    static func routes(_ rooms: RoomService, _ state: GatewayState, _ snapshot: @escaping @Sendable () -> MetricsSnapshot) -> [Route] {
         [
             Route(.get, "/healthz", "Whether the process serves", access: .open, responses: [.content("text/plain")]) { _, _ in
                 HTTPServerResponse(text: "ok\n")
@@ -32,12 +28,7 @@ enum OperationRoutes {
                 .get, "/metrics", "Counters in Prometheus's text format", access: .open, responses: [.content("text/plain")]
             ) { _, _ in
                 await rooms.publishCounters()
-                let gateway = MetricsSnapshot.GatewaySample(
-                    version: version, draining: state.phase >= .draining, fastPath: fastPath, certificateExpiry: state.certificateExpiry,
-                    process: ProcessStatistics())
-                let text = PrometheusText(
-                    MetricsSnapshot(shards: metrics.snapshot, services: services, gateway: gateway, dispatch: dispatch?.counters))
-                return HTTPServerResponse(text: text.text, type: "text/plain; version=0.0.4; charset=utf-8")
+                return HTTPServerResponse(text: PrometheusText(snapshot()).text, type: "text/plain; version=0.0.4; charset=utf-8")
             },
         ]
     }

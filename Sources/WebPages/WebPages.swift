@@ -15,6 +15,7 @@ package enum WebPages {
     private static let pages: [(path: RoutePath, file: String, purpose: String)] = [
         ("/", "playground/index.html", "The playground: a web page that calls an assistant"),
         ("/sessions", "sessions/index.html", "A user's sessions: transcripts, recordings, settings and the account"),
+        ("/calls", "calls/index.html", "A user's telephone: contacts, past calls, and calls with other users"),
         ("/dashboard", "dashboard/index.html", "The gateway live, for administrators"),
     ]
 

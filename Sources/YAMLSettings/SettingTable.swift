@@ -91,6 +91,10 @@ extension Setting {
             The file with the store's master key: 32 bytes in hexadecimal; created for a new store, so keep a copy elsewhere. \
             PATCHBAY_MASTER_KEY holds the key itself.
             """),
+        Setting(
+            "calls.waiting", .choice(["busy", "ring"]), "busy", needs: "data",
+            "What callers of a user in a call find: busy, or ring: the user's devices ring, and answering holds or ends the other call."),
+        Setting("calls.ring_timeout", .number(1...600), "45", needs: "data", "Seconds until an unanswered call between users is missed."),
         Setting("record_sessions", .flag, "false", needs: "data", "Whether sessions of users who opted in are recorded."),
         Setting(
             "accounts.confirm_email", .flag, "false", needs: "webhook.urls",
@@ -121,6 +125,17 @@ extension Setting {
             "A model that writes summaries, with the API of OpenAI's chat completions."),
         Setting("summaries.model", .text, example: "small", needs: "summaries.url", "The model's name. Required with `summaries.url`."),
         Setting("summaries.api_key", .text, example: "a-secret", needs: "summaries.url", isSecret: true, "The key of the model's API."),
+        Setting(
+            "speech.url", .url, otherwise: "the embedded synthesizer only", example: "https://tts.example.org/v1", needs: "data",
+            provides: "a server's URL",
+            "A server that speaks clips (docs/protocol/assistants.md), beside the embedded synthesizer, with the API of OpenAI's speech."),
+        Setting(
+            "speech.provider", .text, "openai", needs: "speech.url", "The name of `speech.url` in requests for clips."),
+        Setting("speech.model", .text, example: "tts-small", needs: "speech.url", "The model's name. Required with `speech.url`."),
+        Setting(
+            "speech.voices", .texts, otherwise: "the product voices", example: "[\"alloy\", \"nova\"]", needs: "speech.url",
+            "The server's voices; the first one speaks where a request names none."),
+        Setting("speech.api_key", .text, example: "a-secret", needs: "speech.url", isSecret: true, "The key of the server's API."),
         Setting(
             "webhook.urls", .urls, otherwise: "none", example: "[\"https://backend.example.org/hooks\"]", needs: "data",
             provides: "endpoints",

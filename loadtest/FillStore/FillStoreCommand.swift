@@ -61,7 +61,7 @@ struct FillStoreCommand: AsyncParsableCommand {
                 group.addTask {
                     let user = try await store.createUser(
                         email: "user\(number)@example.org", password: SecretText(password), at: Self.now)
-                    _ = try await store.updateSettings(of: user.id) { $0.loggingEnabled = true }
+                    _ = try await store.updateSettings(of: user.id) { ($0.loggingEnabled, $0.hasSeenOnboarding) = (true, true) }
                 }
             }
             try await group.waitForAll()

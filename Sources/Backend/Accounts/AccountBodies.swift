@@ -72,6 +72,7 @@ extension UserSettings: Described {
     fileprivate static let fields: [Schema.Field] = [
         .required("logging_enabled", .boolean), .required("retention_days", .integer(7...365)), .optional("voice", .text(0...128)),
         .required("has_seen_onboarding", .boolean), .required("shares_past_summaries", .boolean),
+        .required("pushes_summaries", .boolean),
         .optional("language", .text(0...LanguageTag.bytesMax)), .optional("time_zone", .text(0...TimeZone.ianaNameBytesMax)),
         .required("reachable_by", ReachableBy.schema), .optional("handle", .text(0...UserHandle.lengths.upperBound)),
     ]
@@ -82,7 +83,8 @@ extension ReachableBy {
     static let schema = Schema.choice(allCases.map(\.rawValue))
 }
 
-/// Settings to change; omitted ones keep their value. An empty voice, language, time zone or handle removes it.
+/// Settings to change; omitted ones keep their value. An empty voice, language, time zone or handle removes it. A change of
+/// `logging_enabled` counts as the user's answer about logging: it also sets `has_seen_onboarding`, unless the request contains that.
 struct SettingsChange: Decodable, Sendable, Described {
     struct Settings: Decodable, Sendable {
         var loggingEnabled: Bool?
@@ -90,6 +92,7 @@ struct SettingsChange: Decodable, Sendable, Described {
         var voice: String?
         var hasSeenOnboarding: Bool?
         var sharesPastSummaries: Bool?
+        var pushesSummaries: Bool?
         var language: String?
         var timeZone: String?
         var reachableBy: ReachableBy?
@@ -104,7 +107,10 @@ struct SettingsChange: Decodable, Sendable, Described {
 
     func apply(to settings: inout UserSettings) {
         let change = self.settings
-        if let isLogged = change.loggingEnabled { settings.loggingEnabled = isLogged }
+        if let isLogged = change.loggingEnabled, isLogged != settings.loggingEnabled {
+            settings.loggingEnabled = isLogged
+            settings.hasSeenOnboarding = true
+        }
         if let days = change.retentionDays { settings.retentionDays = days }
         func chosen(_ text: String) -> String? { text.isEmpty ? nil : text }
         if let voice = change.voice { settings.voice = chosen(voice) }
@@ -114,5 +120,6 @@ struct SettingsChange: Decodable, Sendable, Described {
         if let handle = change.handle { settings.handle = chosen(handle) }
         if let hasSeen = change.hasSeenOnboarding { settings.hasSeenOnboarding = hasSeen }
         if let shares = change.sharesPastSummaries { settings.sharesPastSummaries = shares }
+        if let pushes = change.pushesSummaries { settings.pushesSummaries = pushes }
     }
 }

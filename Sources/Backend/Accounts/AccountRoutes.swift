@@ -177,5 +177,9 @@ struct ContactList: Decodable, Sendable, Described {
 
 extension Contact: Described {
     package static let schema = Schema.named(
-        "Contact", .object([.required("address", .text(3...UserAddress.bytesMax)), .optional("name", .text(0...128))]))
+        "Contact",
+        .object([
+            .required("address", .text(3...UserAddress.bytesMax)), .optional("name", .text(0...128)),
+            .optional("favorite", .boolean),
+        ]))
 }

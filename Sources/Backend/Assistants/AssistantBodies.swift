@@ -56,15 +56,62 @@ struct AssistantList: Encodable, Sendable, Described {
         ]))
 }
 
+/// The assistants that a user chooses from.
+struct AssistantChoices: Encodable, Sendable, Described {
+    struct Choice: Encodable, Sendable {
+        var id: String
+        var name: String
+        var voice: String
+        var language: String
+        /// Whether a worker of the assistant is connected.
+        var connected: Bool
+
+        fileprivate init(_ definition: AssistantDefinition, connected: Bool) {
+            id = definition.id
+            name = definition.name
+            voice = definition.voice
+            language = definition.language
+            self.connected = connected
+        }
+    }
+
+    var assistants: [Choice]
+
+    /// - Parameter addsUndefined: also lists assistants that have a worker but no definition, under their id.
+    init(_ directory: AssistantDirectory, _ dispatch: DispatchRegistry?, addsUndefined: Bool = false) {
+        let connected = Set(dispatch?.assistantsWithWorkers ?? [])
+        let defined = directory.all.map(\.definition)
+        let undefined = addsUndefined ? connected.subtracting(defined.map(\.id)).map { AssistantDefinition(id: $0, name: $0) } : []
+        assistants = (defined + undefined).sorted { $0.id < $1.id }.map { Choice($0, connected: connected.contains($0.id)) }
+    }
+
+    static let schema = Schema.named(
+        "AssistantChoices",
+        .object([
+            .required(
+                "assistants",
+                .array(
+                    of: .object([
+                        .required("id", .text), .required("name", .text), .required("voice", .text), .required("language", .text),
+                        .required("connected", .boolean),
+                    ])))
+        ]))
+}
+
 /// The product voices.
 struct VoiceList: Encodable, Sendable, Described {
     struct Voice: Encodable, Sendable {
         var id: String
         /// For display.
         var name: String
+
+        init(_ id: String) {
+            self.id = id
+            name = id.prefix(1).uppercased() + id.dropFirst()
+        }
     }
 
-    var voices = AssistantDefinition.voices.map { Voice(id: $0, name: $0.prefix(1).uppercased() + $0.dropFirst()) }
+    var voices = AssistantDefinition.voices.map { Voice($0) }
 
     static let schema = Schema.named(
         "VoiceList",

@@ -79,9 +79,12 @@ extension AssistantDefinition {
             You are Robin, a friendly voice assistant. You hear the user and answer aloud, so keep answers to one to three short sentences \
             in plain words, without lists, links or symbols. If you do not know something or cannot do it, say so.
             """,
-        greetings: [
-            "Hello {name}, this is Robin. How can I help you?",
-            "Hi {name}, good to hear from you. What can I do for you?",
-            "Welcome, {name}. I'm listening.",
-        ])
+        greetings: openings.flatMap { opening in questions.map { opening + " " + $0 } })
+
+    /// Twenty greetings made of nine sentences: workers cache the speech of each sentence, not of each greeting.
+    private static let openings = [
+        "Hello {name}, this is Robin.", "Hi {name}, good to hear from you.", "Welcome, {name}.", "Good to have you here, {name}.",
+        "Hi {name}, Robin here.",
+    ]
+    private static let questions = ["How can I help you?", "What can I do for you?", "I'm listening.", "What is on your mind?"]
 }

@@ -5,7 +5,7 @@ internal import Sockets
 package import Store
 internal import Wire
 
-/// `/v1/assistants…` and `/v1/voices`: what clients may see of assistants, and their definitions for administrators.
+/// `/v1/assistants…`, `/v1/users/me/assistants` and `/v1/voices`: public views of assistants, and their definitions for administrators.
 package enum AssistantRoutes {
     /// - Parameter store: keeps definitions; nil omits the routes that change them.
     package static func routes(_ assistants: AssistantDirectory, keys: KeysInUse, store: SessionStore? = nil) -> [Route] {
@@ -32,6 +32,20 @@ package enum AssistantRoutes {
                 try .json(VoiceList())
             },
         ] + (store.map { changingRoutes(assistants, administrator, $0) } ?? [])
+    }
+
+    /// Routes that list the assistants a user can choose from.
+    ///
+    /// - Parameter dispatch: determines which assistants have workers; nil if there are none.
+    static func choiceRoutes(_ assistants: AssistantDirectory, _ dispatch: DispatchRegistry?, user: Access<UserID>) -> [Route] {
+        [
+            Route(
+                .get, "/v1/users/me/assistants", "Lists the assistants that the user chooses from", access: user,
+                responses: [.json(AssistantChoices.self)]
+            ) { _, _ in
+                try .json(AssistantChoices(assistants, dispatch))
+            }
+        ]
     }
 
     static let id = RouteParameter.path("id", .text(1...64), "The assistant")

@@ -27,11 +27,12 @@ extension CallInfo: Described {
     package static let schema = Schema.named(
         "Call",
         .object([
-            .required("id", .text(1...64)), .required("room", .text(1...256)), .required("seq", .count),
+            .required("id", .text(1...64)), .required("uuid", .text(36...36)), .required("room", .text(1...256)), .required("seq", .count),
             .required("status", CallStatus.schema), .required("caller", CallParty.schema),
             .required("caller_name", .text(0...ProtocolLimits.participantNameBytesMax)),
-            .required("metadata", .text(0...ProtocolLimits.callMetadataBytesMax)),
+            .required("metadata", .text(0...ProtocolLimits.callMetadataBytesMax)), .optional("conversation", .uuid),
             .required("members", .array(of: CallMember.schema, atMost: ProtocolLimits.callMembersMax)),
+            .optional("started_at", .time), .optional("answered_at", .time), .optional("ended_at", .time),
         ]))
 }
 
@@ -39,7 +40,7 @@ extension CallStart: Described {
     package static let schema = Schema.named(
         "CallStart",
         .object([
-            .required("to", CallParty.calledSchema),
+            .optional("to", CallParty.calledSchema), .optional("conversation", .uuid),
             .optional("caller_name", .text(0...ProtocolLimits.participantNameBytesMax)),
             .optional("metadata", .text(0...ProtocolLimits.callMetadataBytesMax)),
         ]))

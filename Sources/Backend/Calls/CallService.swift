@@ -30,6 +30,7 @@ package actor CallService: Service {
     private var workers: Set<DeviceID> = []
     private var exchange = Exchange()
     private var history = CallHistory()
+    private var conversations = ConversationAudio()
     private var pushes = CallPushes()
     private let ringTime: Duration
     private var timer = DeadlineTimer()
@@ -120,6 +121,9 @@ package actor CallService: Service {
         calls.ongoing(id)?.member(.user(Identity(text: user.text)))?.state == .invited
     }
 
+    /// Whether a user has an open channel.
+    func isConnected(_ user: UserID) -> Bool { !devices.all(of: Identity(text: user.text)).isEmpty }
+
     /// Removes a deleted user from all calls and closes its devices.
     func remove(_ user: UserID) {
         let identity = Identity(text: user.text)
@@ -195,7 +199,7 @@ package actor CallService: Service {
         exchange.followUps.append(input)
         while !exchange.followUps.isEmpty {
             var effects: [CallStateMachine.Effect] = []
-            calls.handle(exchange.followUps.removeFirst(), at: .now, into: &effects)
+            calls.handle(exchange.followUps.removeFirst(), at: .now, wallClock: WallClock.milliseconds, into: &effects)
             // First, because a reply lets a device join the room: the room's events follow those of the call.
             for case .record(let record) in effects { note(record) }
             for effect in effects { perform(effect) }
@@ -240,7 +244,7 @@ package actor CallService: Service {
                 .failure(CallError(.notAllowed, "a registered worker takes jobs; its agent leaves the room to hang up")), requester)
         }
         switch devices.admit(request, number: number, from: device) {
-        case .handle where called(by: request).isEmpty: handle(.request(request, from: requester))
+        case .handle where called(by: request).isEmpty && request.conversation == nil: handle(.request(request, from: requester))
         case .handle:
             devices.pause(device, with: request, number: number)
             wait()
@@ -283,6 +287,9 @@ package actor CallService: Service {
     /// - Returns: the request, and those of its parties that do not exist or are not reachable for the requester.
     /// - Throws: `limitExceeded` for a requester of too many such parties, whomever it calls.
     private func resolve(_ request: CallRequest, of caller: Identity) async throws(CallError) -> (CallRequest, unknown: Set<CallParty>) {
+        if case .start(let start) = request, let conversation = start.conversation {
+            return (.start(start.calling(try await members(of: conversation, for: caller, besides: start.to))), [])
+        }
         let parties = called(by: request)
         guard !parties.isEmpty else { return (request, []) }
         let (guesses, names) = (accounts.guesses, [AccountService.callees(of: caller.text)])
@@ -300,6 +307,39 @@ package actor CallService: Service {
         let users = addresses.compactMapValues { found[$0].map { CallParty.user(Identity(text: $0.text)) } }
         unknown = Set(parties.filter { users[$0] == nil })
         return (request.calling { users[$0] ?? $0 }, unknown)
+    }
+
+    /// Returns the other members who have joined a conversation and whom the caller can reach.
+    ///
+    /// - Parameter parties: must be empty, because a call has a single list of callees.
+    private func members(
+        of conversation: String, for caller: Identity, besides parties: [CallParty]
+    ) async throws(CallError) -> [CallParty] {
+        guard parties.isEmpty else { throw CallError(.invalidArgument, "give either `to` or `conversation`") }
+        guard let user = UserID(text: caller.text), let id = ConversationID(text: conversation) else { throw .noSuchConversation }
+        let store = accounts.store
+        do {
+            var others: [UserID] = []
+            var cursor: NumberCursor?
+            repeat {
+                let page = try await store.members(of: id, for: user, after: cursor, limit: StoreLimits.linesPerPageMax)
+                others += page.elements.filter { $0.state == .joined && $0.user != user }.map(\.user)
+                cursor = page.next
+            } while cursor != nil
+            guard others.count < ProtocolLimits.callMembersMax else {
+                throw CallError(.limitExceeded, "a call has at most \(ProtocolLimits.callMembersMax) members; the conversation has more")
+            }
+            let reachable = try await store.callees(at: others.map(UserAddress.id), for: user)
+            let callees = others.filter { reachable[.id($0)] != nil }
+            guard !callees.isEmpty else { throw CallError(.notFound, "nobody else in this conversation can be called") }
+            return callees.map { .user(Identity(text: $0.text)) }
+        } catch let error as CallError {
+            throw error
+        } catch StoreError.notFound {
+            throw .noSuchConversation
+        } catch {
+            throw Self.noAnswer
+        }
     }
 
     private func close(_ device: DeviceID, _ reason: CloseReason) {
@@ -398,18 +438,19 @@ package actor CallService: Service {
         }
         var announcement = collaborators.announcement(record)
         announcement.call = history.note(record, at: .now)
+        announcement.audio = conversations.note(record)
         store(announcement, in: record.call.room)
         pushes.note(record, at: .now)
         if case .member(let party, .invited) = record.change { push(record.call, to: party) }
     }
 
     private func store(_ announcement: Announcement, in room: String) {
-        guard !announcement.webhooks.isEmpty || announcement.call != nil else { return }
-        let (store, events, log) = (accounts.store, auditEvents, log)
+        guard !announcement.webhooks.isEmpty || announcement.call != nil || !announcement.audio.isEmpty else { return }
+        let (store, events, outlet, log) = (accounts.store, auditEvents, collaborators.conversations, log)
         let isTaken = events.append(
             RoomWrite(room) {
                 do {
-                    try await events.persisting { try await store.announce(announcement, at: .now) }
+                    try await events.persisting { try await store.announce(announcement, telling: outlet, at: .now) }
                 } catch {
                     log.error("webhooks or the history of a call were lost", metadata: ["error": "\(error)"])
                 }
@@ -422,7 +463,7 @@ package actor CallService: Service {
         guard let identity = party.user, let user = UserID(text: identity.text), devices.all(of: identity).isEmpty,
             call.member(party)?.state == .invited, let invitedAt = pushes.take(call.id, party)
         else { return }
-        collaborators.push(PushRequest(call: call, user: user, expiresAt: invitedAt + ringTime, trace: inbox.rooms.trace(of: call.room)))
+        collaborators.push(PushRequest(.call(call), user: user, expiresAt: invitedAt + ringTime, trace: inbox.rooms.trace(of: call.room)))
     }
 
     private func admit(_ user: Identity, to call: CallInfo, _ requester: CallStateMachine.Requester) {
@@ -473,6 +514,8 @@ package struct CallCollaborators: Sendable {
     package var operatorLog = OperatorLog.silent
     /// Wakes the devices of a called user.
     package var push: @Sendable (PushRequest) -> Void = { _ in }
+    /// Receives changes of who is talking in calls to the members of conversations.
+    package var conversations = ConversationOutlet.none
 
     package init(
         server: ServerInfo, announcement: @escaping @Sendable (CallRecord) -> Announcement = { _ in Announcement() },
@@ -486,7 +529,25 @@ package struct CallCollaborators: Sendable {
     }
 }
 
+extension CallError {
+    /// The error for an unknown conversation, and for one of other users.
+    fileprivate static var noSuchConversation: CallError { CallError(.notFound, "you are in no such conversation") }
+}
+
+extension CallStart {
+    fileprivate func calling(_ parties: [CallParty]) -> CallStart {
+        var start = self
+        start.to = parties
+        return start
+    }
+}
+
 extension CallRequest {
+    /// The conversation whose members are called.
+    fileprivate var conversation: String? {
+        if case .start(let start) = self { start.conversation } else { nil }
+    }
+
     /// The request with the parties that it calls replaced.
     fileprivate func calling(_ replacement: (CallParty) -> CallParty) -> CallRequest {
         switch self {

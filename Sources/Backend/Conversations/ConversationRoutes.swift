@@ -6,7 +6,7 @@ internal import Wire
 
 /// `/v1/conversations…`: persistent conversations of users. For users who are not members, a conversation does not exist.
 enum ConversationRoutes {
-    static func routes(_ accounts: AccountService) -> [Route] {
+    static func routes(_ accounts: AccountService, _ sender: ConversationNewsSender) -> [Route] {
         let (store, user) = (accounts.store, accounts.userAccess)
         let texts = RequestRate(
             50, per: .seconds(10), HTTPError(.tooManyEvents, "too many texts in a short time; try again later"))
@@ -17,7 +17,7 @@ enum ConversationRoutes {
                 .post, "/v1/conversations", "Makes a conversation, which the user has joined", access: user, body: NewConversation.self,
                 responses: [.json(ConversationViews.conversation, status: .created), .storeFull]
             ) { _, user, body in
-                let made = try await store.makeConversation(named: body.name, by: user, at: .now)
+                let made = try await store.makeConversation(named: body.name, by: user, telling: sender.outlet(), at: .now)
                 return .json(ConversationViews.conversation(made), status: .created)
             },
             Route(
@@ -51,7 +51,9 @@ enum ConversationRoutes {
                         let guest = try await store.callees(at: [address], for: user, isConfirmed: accounts.settings.confirmsEmail)[address]
                     else { return nil }
                     // A user with too many invitations looks like an unknown one, and counts as one.
-                    do throws(StoreError) { try await store.invite(guest, to: id, by: user, at: .now) } catch .notFound { return nil }
+                    do throws(StoreError) {
+                        try await store.invite(guest, to: id, by: user, telling: sender.outlet(), at: .now)
+                    } catch .notFound { return nil }
                     return true
                 }
                 guard isInvited != nil else { throw StoreError.notFound }
@@ -61,13 +63,15 @@ enum ConversationRoutes {
                 .post, "/v1/conversations/:id/join", "Joins a conversation that the user is invited to; idempotent", access: user,
                 parameters: [id], responses: [.json(ConversationViews.conversation), .error(.notFound), .storeFull]
             ) { request, user in
-                .json(ConversationViews.conversation(try await store.join(try conversation(request), of: user, at: .now)))
+                .json(
+                    ConversationViews.conversation(
+                        try await store.join(try conversation(request), of: user, telling: sender.outlet(), at: .now)))
             },
             Route(
                 .post, "/v1/conversations/:id/leave", "Leaves a conversation, or declines an invitation", access: user, parameters: [id],
                 responses: [.noContent, .error(.notFound), .storeFull]
             ) { request, user in
-                try await store.leave(try conversation(request), of: user, at: .now)
+                try await store.leave(try conversation(request), of: user, telling: sender.outlet(), at: .now)
                 return .noContent
             },
             Route(
@@ -88,7 +92,7 @@ enum ConversationRoutes {
                 ]
             ) { request, user, body in
                 try texts.check(user.text, at: request.receivedAt)
-                let event = try await store.say(body.text, in: try conversation(request), by: user, at: .now)
+                let event = try await store.say(body.text, in: try conversation(request), by: user, telling: sender.outlet(), at: .now)
                 return .json(ConversationViews.event(event), status: .created)
             },
             Route(

@@ -10,6 +10,7 @@ package import Wire
 /// | `request` | `requestsMax` waiting | refused with `limit_exceeded` |
 /// | `create` | `requestsMax` waiting, counted apart | refused and counted as lost |
 /// | rooms and agents | `changesMax` waiting | dropped and counted as lost |
+/// | `workers` | `queriesMax` queued | dropped: the query has no result |
 /// | `drain` | one | ignored |
 package final class DispatchInbox: Sendable {
     package enum Message: Sendable {
@@ -28,10 +29,13 @@ package final class DispatchInbox: Sendable {
         case attended(String, Bool)
         /// The room, or the session whose room it would have been, has ended.
         case roomEnded(String)
+        /// An operator requests the list of workers.
+        case workers(QueryReply<[WorkerReport]>)
         case drain
     }
 
     package struct Limits: Sendable {
+        package var queriesMax = 100
         package var devicesMax = 100_000
         package var requestsMax = 10_000
         package var changesMax = 100_000
@@ -40,7 +44,7 @@ package final class DispatchInbox: Sendable {
     }
 
     private enum Kind {
-        case device, request, creation, change, drain
+        case device, request, creation, change, query, drain
     }
 
     /// Counters of jobs and workers, readable from any thread.
@@ -51,7 +55,7 @@ package final class DispatchInbox: Sendable {
         inbox = ServiceInbox(
             limits: [
                 .device: limits.devicesMax, .request: limits.requestsMax, .creation: limits.requestsMax, .change: limits.changesMax,
-                .drain: 1,
+                .query: limits.queriesMax, .drain: 1,
             ]
         ) { message in
             switch message {
@@ -59,6 +63,7 @@ package final class DispatchInbox: Sendable {
             case .request: .request
             case .create, .recall: .creation
             case .roomOpened, .agent, .attended, .roomEnded: .change
+            case .workers: .query
             case .opened, .drain: nil
             }
         }
@@ -74,12 +79,21 @@ package final class DispatchInbox: Sendable {
             case .request: .request
             case .create, .recall: .creation
             case .roomOpened, .agent, .attended, .roomEnded: .change
+            case .workers: .query
             case .drain: .drain
             }
         let isPosted = inbox.post(message, as: kind)
         // Of these nobody else learns that they were refused.
         if !isPosted, kind == .creation || kind == .change { registry.count { $0.lost += 1 } }
         return isPosted
+    }
+
+    /// Returns all workers, the busiest first; none after dispatch has ended.
+    package func workers() async -> [WorkerReport] {
+        let (answers, reply) = AsyncStream.makeStream(of: [WorkerReport].self, bufferingPolicy: .bufferingOldest(1))
+        post(.workers(QueryReply(reply)))
+        for await workers in answers { return workers }
+        return []
     }
 
     /// Ends `messages` after the queued ones.

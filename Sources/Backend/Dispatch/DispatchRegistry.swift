@@ -33,12 +33,16 @@ package final class DispatchRegistry: Sendable {
         var active: Set<Assignment> = []
         var counters = Counters()
         var isDraining = false
+        var lost = RecentList<DeviceID, WorkerReport>(limit: lostWorkersMax)
+        var latencies = AssistantLatencies()
     }
 
     /// The attribute of an agent's token that names its job and attempt.
     static let attribute = "patchbay.job"
 
     private static let assistantsMax = 10_000
+    /// The number of lost workers to keep for operators.
+    private static let lostWorkersMax = 50
 
     private let state = Mutex(State())
 
@@ -77,6 +81,17 @@ package final class DispatchRegistry: Sendable {
         }
     }
 
+    /// Records that a worker's channel was lost, or that the worker closed it while it had jobs.
+    ///
+    /// - Parameter time: milliseconds since 1970.
+    func noteLoss(of worker: WorkerReport, at time: Int64) {
+        state.withLock { $0.lost.append(worker, as: worker.id, at: time) }
+    }
+
+    func note(_ turns: [TurnMetrics], of assistant: String, at time: Int64) {
+        state.withLock { $0.latencies.add(turns, of: assistant, at: time) }
+    }
+
     func count(_ body: (inout Counters) -> Void) {
         state.withLock { body(&$0.counters) }
     }
@@ -84,6 +99,13 @@ package final class DispatchRegistry: Sendable {
     // MARK: Reading
 
     package var counters: Counters { state.withLock { $0.counters } }
+
+    /// The most recently lost workers, newest first.
+    var lostWorkers: [LostWorkerView] {
+        state.withLock { $0.lost.entries.reversed().map { LostWorkerView($0.value, at: $0.at) } }
+    }
+
+    var latencies: [AssistantLatencyView] { state.withLock { $0.latencies.views } }
 
     /// Whether a worker of the assistant is connected, or was since the gateway started.
     func hasHadWorkers(of assistant: String) -> Bool {

@@ -151,6 +151,7 @@ package actor DispatchService: Service {
             handle(.agent(assistant, in: room, presence))
         case .attended(let room, let isAttended): handle(.attended(room, isAttended))
         case .roomEnded(let room): handle(.roomEnded(room))
+        case .workers(let reply): reply(jobs.workerReports)
         case .drain:
             inbox.registry.startDraining()
             handle(.draining)
@@ -193,6 +194,10 @@ package actor DispatchService: Service {
     private func close(_ id: DeviceID) {
         guard let device = devices.removeValue(forKey: id), device.isWorker else { return }
         inbox.registry.noteWorker(of: device.assistant, -1)
+        // A worker that leaves on purpose has finished its jobs.
+        if let worker = jobs.worker(id), !worker.isDraining || worker.jobs > 0 {
+            inbox.registry.noteLoss(of: worker, at: WallClock.milliseconds)
+        }
         log.info("worker disconnected", metadata: ["worker": "\(id)", "assistant": "\(device.assistant)"])
         handle(.disconnected(id))
     }
@@ -230,7 +235,9 @@ package actor DispatchService: Service {
         case .waiting(let job, let reason): announceWait(of: job, reason)
         case .changed(let job): note(job)
         case .forget(let job): inbox.registry.forget(job)
-        case .turns(let turns, let dropped): inbox.registry.count { $0.turns.add(turns, dropped: dropped) }
+        case .turns(let turns, let assistant, let dropped):
+            inbox.registry.count { $0.turns.add(turns, dropped: dropped) }
+            inbox.registry.note(turns, of: assistant, at: WallClock.milliseconds)
         }
     }
 

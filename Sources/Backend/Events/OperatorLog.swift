@@ -11,7 +11,7 @@ package import Wire
 /// that was said or written. Nothing here is called for a frame.
 package final class OperatorLog: Sendable {
     /// Logs nothing.
-    package static let silent = OperatorLog(nil)
+    package static var silent: OperatorLog { OperatorLog(nil) }
 
     private let rooms: Logger?
     private let access: Logger?
@@ -19,9 +19,14 @@ package final class OperatorLog: Sendable {
     private let calls: Logger?
     private let webhooks: Logger?
     private let refusals = Mutex(RefusalBudget())
+    /// The latest log entries, and the rooms and sessions that ended, regardless of the log level.
+    package let recent: RecentOperations
 
-    /// - Parameter make: makes the logger of a component; nil logs nothing.
-    package init(_ make: ((_ label: String) -> Logger)? = { Logger(label: $0) }) {
+    /// - Parameters:
+    ///   - recent: stores the latest entries.
+    ///   - make: returns the logger of a component; nil disables logging.
+    package init(recent: RecentOperations = RecentOperations(), _ make: ((_ label: String) -> Logger)? = { Logger(label: $0) }) {
+        self.recent = recent
         rooms = make?("patchbay.rooms")
         access = make?("patchbay.access")
         sessions = make?("patchbay.sessions")
@@ -33,6 +38,7 @@ package final class OperatorLog: Sendable {
 
     /// Logs joins, departures, and the beginning and end of rooms and recordings.
     package func record(_ event: Room.AuditEvent, in room: Room.Snapshot) {
+        if case .finished(let reason) = event { recent.noteEnd(of: room.info, reason: reason, at: WallClock.milliseconds) }
         guard let rooms, rooms.logLevel <= .info else { return }
         var metadata: Logger.Metadata = ["room": .string(room.info.name), "room_sid": .string(room.info.sid.text)]
         let message: Logger.Message
@@ -107,10 +113,12 @@ package final class OperatorLog: Sendable {
 
     /// Logs a refusal, within `RefusalBudget`.
     ///
-    /// - Parameter refusal: evaluated only if it is logged.
+    /// - Parameter refusal: evaluated only within the budget.
     package func refused(from address: String, at now: Instant, _ refusal: () -> Refusal) {
-        guard let access, access.logLevel <= .info, refusals.withLock({ $0.admits(address, at: now) }) else { return }
+        guard refusals.withLock({ $0.admits(address, at: now) }) else { return }
         let refusal = refusal()
+        recent.note(refusal, at: WallClock.milliseconds)
+        guard let access, access.logLevel <= .info else { return }
         var metadata: Logger.Metadata = [
             "reason": .string(refusal.reason), "status": .stringConvertible(refusal.status), "address": .string(refusal.address),
             "route": .string(refusal.route),
@@ -140,6 +148,7 @@ package final class OperatorLog: Sendable {
             metadata["seconds"] = .stringConvertible(max(0, end.milliseconds - session.startedAt.milliseconds) / 1_000)
         }
         sessions?.info("session ended", metadata: metadata)
+        recent.noteEnd(of: session, at: WallClock.milliseconds)
     }
 
     private static func fields(of session: Session) -> Logger.Metadata {

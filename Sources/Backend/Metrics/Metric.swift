@@ -98,7 +98,7 @@ extension Metric {
 
     package static let pushes = Metric(
         .counter, "patchbay_pushes_total",
-        "Attempts to wake a phone for a call, by their end: left to a backend's webhook, or APNs' response.",
+        "Attempts to wake a phone for a call or a summary, by their end: left to a backend's webhook, or APNs' response.",
         Label("outcome", ["webhook", "delivered", "unregistered", "rejected", "expired"]))
 
     package static let storeSeconds = Metric(

@@ -21,24 +21,31 @@ package struct APNsSettings: Sendable {
     package var key: ES256Key
     package var keyID: String
     package var teamID: String
-    /// The app's bundle identifier with the suffix `.voip`, which `init` adds if it is missing.
+    /// The topic of alerts: the app's bundle identifier.
     package var topic: String
     /// `https://host`, without a path.
     package var url: String
 
-    /// - Parameter url: another server than Apple's, for tests.
+    private static let callSuffix = ".voip"
+
+    /// The topic of VoIP pushes.
+    var callTopic: String { topic + Self.callSuffix }
+
+    /// - Parameters:
+    ///   - topic: the bundle identifier; may end in `.voip`.
+    ///   - url: a server other than Apple's, for tests.
     package init(key: ES256Key, keyID: String, teamID: String, topic: String, environment: Environment, url: String? = nil) {
         self.key = key
         self.keyID = keyID
         self.teamID = teamID
-        self.topic = topic.hasSuffix(".voip") ? topic : topic + ".voip"
+        self.topic = topic.hasSuffix(Self.callSuffix) ? String(topic.dropLast(Self.callSuffix.count)) : topic
         self.url = url ?? environment.url
     }
 }
 
-/// Sends VoIP pushes to Apple's push service (Apple, "Sending notification requests to APNs").
+/// Sends pushes to Apple's push service (Apple, "Sending notification requests to APNs").
 ///
-/// Requests that APNs cannot serve now (429, 5xx, no answer) are repeated with growing pauses while the call rings.
+/// Requests that APNs cannot serve now (429, 5xx, no response) are retried with increasing delays until the push expires.
 package final class APNsSender<C: Clock<Duration>>: Sendable {
     package enum Outcome: Sendable, Hashable {
         case delivered
@@ -46,7 +53,7 @@ package final class APNsSender<C: Clock<Duration>>: Sendable {
         case unregistered(since: WallTime?)
         /// APNs will never accept the request. The reason is one of Apple's fixed codes.
         case rejected(String)
-        /// The call stopped ringing first.
+        /// The call stopped ringing before APNs accepted the push, or APNs did not respond in time.
         case expired
 
         var name: String {
@@ -85,17 +92,17 @@ package final class APNsSender<C: Clock<Duration>>: Sendable {
 
     /// - Parameter isWanted: called before each attempt; false ends the attempts.
     package func send(
-        _ push: PushRequest, to device: SecretText, while isWanted: @Sendable () async -> Bool
+        _ push: APNsPush, to device: SecretText, while isWanted: @Sendable () async -> Bool
     ) async -> Outcome {
         var failures = 0
-        while !Task.isCancelled, now() < push.expiresAt, await isWanted() {
+        while !Task.isCancelled, now() < push.attemptsEndAt, await isWanted() {
             switch await attempt(push, to: device) {
             case .final(let outcome): return outcome
             case .renewToken where failures == 0: failures += 1
             case .retry, .renewToken:
                 failures += 1
                 let pause = Backoff.pushes.delay(afterFailures: failures, random: random())
-                guard now() + pause < push.expiresAt, (try? await clock.sleep(for: pause)) != nil else { return .expired }
+                guard now() + pause < push.attemptsEndAt, (try? await clock.sleep(for: pause)) != nil else { return .expired }
             }
         }
         return .expired
@@ -107,17 +114,18 @@ package final class APNsSender<C: Clock<Duration>>: Sendable {
         case retry
     }
 
-    private func attempt(_ push: PushRequest, to device: SecretText) async -> AttemptResult {
+    private func attempt(_ push: APNsPush, to device: SecretText) async -> AttemptResult {
         guard let token = providerToken() else { return .final(.rejected("NoProviderToken")) }
         let request = OutgoingHTTPRequest(
             url: settings.url + "/3/device/" + device.revealedText,
             headers: [
-                OutgoingHeader("authorization", "bearer " + token), OutgoingHeader("apns-topic", settings.topic),
-                OutgoingHeader("apns-push-type", "voip"), OutgoingHeader("apns-priority", "10"),
-                // APNs does not keep it longer than the call rings.
+                OutgoingHeader("authorization", "bearer " + token),
+                OutgoingHeader("apns-topic", push.isCall ? settings.callTopic : settings.topic),
+                OutgoingHeader("apns-push-type", push.isCall ? "voip" : "alert"), OutgoingHeader("apns-priority", "10"),
+                // The time after which APNs discards the push.
                 OutgoingHeader("apns-expiration", String(push.expiresAt.milliseconds / 1_000)),
                 OutgoingHeader("content-type", "application/json"),
-            ], body: Payload(push.call).bytes)
+            ], body: push.body)
         guard let response = try? await send(request) else { return .retry }
         let fault = try? JSON.decode(Fault.self, from: response.body, names: .asDeclared)
         switch (response.status, fault?.reason) {
@@ -147,26 +155,6 @@ package final class APNsSender<C: Clock<Duration>>: Sendable {
             return token?.text
         }
     }
-}
-
-/// The payload of a VoIP push: the data an app needs to show an incoming call. APNs accepts at most 5 KiB.
-private struct Payload: Encodable {
-    struct Call: Encodable {
-        var id: CallID
-        var caller: CallParty
-        var callerName: String
-        var metadata: String
-    }
-
-    private let aps: [String: String] = [:]
-    private let call: Call
-
-    init(_ call: CallInfo) {
-        self.call = Call(id: call.id, caller: call.caller, callerName: call.callerName, metadata: call.metadata)
-    }
-
-    // Encoding only throws for infinite numbers, which do not occur.
-    var bytes: [UInt8] { (try? JSON.encode(self, names: .snakeCase)) ?? [] }
 }
 
 extension Backoff {

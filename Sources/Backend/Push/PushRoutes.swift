@@ -4,16 +4,18 @@ internal import Identity
 internal import Sockets
 internal import Store
 
-/// `/v1/devices`: what can be woken for calls. Tokens are never returned.
+/// `/v1/devices`: the devices that can be woken for calls and summaries. Tokens are never returned.
 enum PushRoutes {
     static func routes(_ store: SessionStore, user: Access<UserID>) -> [Route] {
         return [
             Route(
-                .post, "/v1/devices", "Registers a device that is woken for incoming calls; a known token keeps its id", access: user,
+                .post, "/v1/devices", "Registers a device that is woken for incoming calls and summaries; a known token keeps its id",
+                access: user,
                 body: NewPushDevice.self, responses: [.json(PushDeviceView.self, status: .created), .storeFull]
             ) { _, user, device in
                 let token = SecretText(device.pushToken)
-                let registered = try await store.registerPushDevice(device.platform, token: token, of: user, at: .now)
+                let registered = try await store.registerPushDevice(
+                    device.platform, token: token, alertToken: device.alertToken.map { SecretText($0) }, of: user, at: .now)
                 return try .json(PushDeviceView(registered), status: .created)
             },
             Route(
@@ -37,10 +39,14 @@ enum PushRoutes {
 struct NewPushDevice: Decodable, Sendable, Described {
     var platform: PushDevice.Platform
     var pushToken: String
+    var alertToken: String?
 
     static let schema = Schema.named(
         "NewDevice",
-        .object([.required("platform", PushDeviceView.platformSchema), .required("push_token", .text(1...4_096))]))
+        .object([
+            .required("platform", PushDeviceView.platformSchema), .required("push_token", .text(1...4_096)),
+            .optional("alert_token", .text(1...4_096)),
+        ]))
 }
 
 struct PushDeviceView: Encodable, Sendable, Described {

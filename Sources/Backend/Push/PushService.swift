@@ -4,24 +4,38 @@ internal import ServiceLifecycle
 package import Store
 package import Wire
 
-/// A user to be woken for an incoming call, because none of its devices is connected.
+/// A request to wake a user, none of whose devices is connected.
 package struct PushRequest: Sendable {
-    package var call: CallInfo
+    package enum Reason: Sendable, Hashable {
+        case call(CallInfo)
+        /// The first summary of a session is ready.
+        case summary(Session)
+    }
+
+    package var reason: Reason
     package var user: UserID
-    /// When the call stops ringing, and with it every attempt.
+    /// The time after which the push is useless. For a call, when it stops ringing; then all attempts end.
     package var expiresAt: WallTime
-    /// Of the request that started the call.
+    /// The trace context of the request that started the call or the session.
     package var trace: TraceContext?
 
-    package init(call: CallInfo, user: UserID, expiresAt: WallTime, trace: TraceContext? = nil) {
+    /// The time for which a phone may be off and still show a summary.
+    private static let summarySpan = Duration.seconds(24 * 3_600)
+
+    /// Creates a request for the summary of a session.
+    package init(of session: Session, at now: WallTime) {
+        self.init(.summary(session), user: session.userID, expiresAt: now + Self.summarySpan, trace: session.trace)
+    }
+
+    package init(_ reason: Reason, user: UserID, expiresAt: WallTime, trace: TraceContext? = nil) {
         self.trace = trace
-        self.call = call
+        self.reason = reason
         self.user = user
         self.expiresAt = expiresAt
     }
 }
 
-/// The bounded queue from `CallService` to `PushService`. Beyond the limit requests are dropped and logged: their calls ring in vain.
+/// The bounded queue to `PushService`. Requests beyond the limit are dropped and logged: phones are not woken for those calls.
 package struct PushQueue: Sendable {
     static let requestsMax = 10_000
 
@@ -39,50 +53,88 @@ package struct PushQueue: Sendable {
     }
 }
 
-/// Wakes phones for incoming calls: iPhones by APNs, if it is configured, and all others through a webhook that a backend passes on.
+/// Wakes phones for calls and summaries: iPhones through APNs, if configured, and all others through a webhook that a backend forwards.
 ///
-/// A request ends when its call is answered or stops ringing, so the number of requests is bounded by that of ringing invitations.
+/// A request ends when its call is answered or stops ringing, so ringing invitations bound the number of requests. At most `summariesMax`
+/// summaries are processed at once.
 package struct PushService: Service {
     private let queue: PushQueue
     private let store: SessionStore
     private let webhooks: WebhookWriter
     private let apns: APNsSender<ContinuousClock>?
     private let counters: ServiceCounters
-    private let isRinging: @Sendable (PushRequest) async -> Bool
+    private let isWanted: @Sendable (PushRequest) async -> Bool
+    /// The maximum number of summaries pushed at once.
+    private static let summariesMax = 64
     private let log = Logger(label: "patchbay.push")
 
     init(
         _ queue: PushQueue, store: SessionStore, webhooks: WebhookWriter, apns: APNsSender<ContinuousClock>?, counters: ServiceCounters,
-        isRinging: @escaping @Sendable (PushRequest) async -> Bool
+        isWanted: @escaping @Sendable (PushRequest) async -> Bool
     ) {
         self.queue = queue
         self.store = store
         self.webhooks = webhooks
         self.apns = apns
         self.counters = counters
-        self.isRinging = isRinging
+        self.isWanted = isWanted
     }
 
     /// Runs until the task is cancelled or graceful shutdown begins. Call once.
     package func run() async {
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
-                for await request in queue.requests { group.addTask { await wake(request) } }
+                let (summaries, sink) = AsyncStream.makeStream(
+                    of: PushRequest.self, bufferingPolicy: .bufferingOldest(PushQueue.requestsMax))
+                group.addTask { await wakeForSummaries(summaries) }
+                for await request in queue.requests {
+                    switch request.reason {
+                    case .call: group.addTask { await wake(request) }
+                    case .summary:
+                        if case .dropped = sink.yield(request) { log.error("a push was dropped; too many summaries are waiting") }
+                    }
+                }
+                sink.finish()
+            }
+        }
+    }
+
+    private func wakeForSummaries(_ requests: AsyncStream<PushRequest>) async {
+        await withTaskGroup(of: Void.self) { group in
+            var running = 0
+            for await request in requests {
+                if running == Self.summariesMax { await group.next() } else { running += 1 }
+                group.addTask { await wake(request) }
             }
         }
     }
 
     private func wake(_ request: PushRequest) async {
         do {
-            let devices = try await store.pushDevices(of: request.user)
+            guard await isWanted(request), let push = try await push(for: request) else { return }
+            let devices = try await store.pushDevices(of: request.user).filter { push.isCall || $0.takesAlerts }
             let direct = apns == nil ? [] : devices.filter { $0.platform == .ios }
             let others = devices.filter { !direct.contains($0) }
             if !others.isEmpty { try await send(request, to: others) }
             await withDiscardingTaskGroup { group in
-                for device in direct { group.addTask { await send(request, to: device) } }
+                for device in direct { group.addTask { await send(push, request, to: device) } }
             }
         } catch {
-            log.error("a phone was not woken; the store failed", metadata: ["call": .string(request.call.id.text), "error": "\(error)"])
+            log.error("a phone was not woken; the store failed", metadata: request.logMetadata.merging(["error": "\(error)"]) { $1 })
+        }
+    }
+
+    /// Returns the push to send; nil if the user has disabled it or the session is gone.
+    private func push(for request: PushRequest) async throws -> APNsPush? {
+        switch request.reason {
+        case .call(let call): return APNsPush(call, until: request.expiresAt)
+        case .summary(let session):
+            do {
+                guard try await store.user(request.user).settings.pushesSummaries else { return nil }
+                return APNsPush(try await store.listing(of: session.id, of: request.user), at: .now, until: request.expiresAt)
+            } catch StoreError.notFound {
+                return nil
+            }
         }
     }
 
@@ -93,17 +145,32 @@ package struct PushService: Service {
         counters.add(devices.count, to: .pushes, "webhook")
     }
 
-    private func send(_ request: PushRequest, to device: PushDevice) async {
-        guard let apns else { return }
-        let outcome = await apns.send(request, to: device.token, while: { await isRinging(request) })
+    private func send(_ push: APNsPush, _ request: PushRequest, to device: PushDevice) async {
+        guard let apns, let token = push.isCall ? device.token : device.alertToken else { return }
+        let outcome = await apns.send(push, to: token, while: { await isWanted(request) })
         counters.add(to: .pushes, outcome.name)
         switch outcome {
         case .delivered, .expired: break
         case .unregistered(let time):
             // A registration after the one that failed stays.
-            try? await store.removePushDevice(device.id, of: request.user, registeredBefore: time ?? device.registeredAt)
+            let before = time ?? device.registeredAt
+            if push.isCall {
+                try? await store.removePushDevice(device.id, of: request.user, registeredBefore: before)
+            } else {
+                // Calls use a separate token, which may be valid.
+                try? await store.removeAlertToken(of: device.id, of: request.user, registeredBefore: before)
+            }
         case .rejected(let reason):
-            log.error("APNs rejected a push", metadata: ["call": .string(request.call.id.text), "reason": .string(reason)])
+            log.error("APNs rejected a push", metadata: request.logMetadata.merging(["reason": .string(reason)]) { $1 })
+        }
+    }
+}
+
+extension PushRequest {
+    fileprivate var logMetadata: Logger.Metadata {
+        switch reason {
+        case .call(let call): ["call": .string(call.id.text)]
+        case .summary(let session): ["session": .string(session.id.text)]
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import Audio
 package import Engine
+internal import OggOpus
 internal import Store
 package import Wire
 

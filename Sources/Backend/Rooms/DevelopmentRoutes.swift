@@ -4,8 +4,8 @@ internal import Identity
 internal import Sockets
 internal import Wire
 
-/// `/v1/dev/session` and `/v1/dev/administrator`, with `serve --dev` only: tokens for the gateway's own web pages, so that a call needs no
-/// login, and the dashboard no key.
+/// `/v1/dev/session`, `/v1/dev/assistants` and `/v1/dev/administrator`, with `serve --dev` only: tokens for the gateway's own web
+/// pages, so that calls need no login, and the dashboard no key.
 ///
 /// They issue tokens without credentials, so they are limited to pages served by this gateway, in browsers on the same machine.
 /// The browser says which page asks (`Sec-Fetch-Site`, `Origin`). A page of a foreign name that resolves to a loopback address (DNS rebinding)
@@ -24,19 +24,29 @@ package enum DevelopmentRoutes {
                 parameters: [
                     .query(
                         "assistant", .text(1...ProtocolLimits.identityBytesMax),
-                        "The assistant to dispatch; by default one that is connected")
+                        "The assistant to dispatch; by default one that is connected"),
+                    .query("voice", .choice(AssistantDefinition.voices), "The assistant's voice; by default its own"),
+                    .query("language", .text(2...LanguageTag.bytesMax), "The language of the conversation; by default the assistant's"),
                 ],
-                responses: [.json(DevelopmentSession.self), .error(.forbidden), .error(.notFound)]
+                responses: [.json(DevelopmentSession.self), .error(.badRequest), .error(.forbidden), .error(.notFound)]
             ) { request, _ in
                 try checkPage(of: request)
                 let assistant = try assistant(request.query("assistant"), assistants, dispatch)
+                let choice = try SpeechChoice(voice: request.query("voice"), language: request.query("language"))
                 let room = "dev-" + Hex.encode(randomBytes(6))
                 let identity = Identity(text: "user-" + Hex.encode(randomBytes(3)))
                 let token = try tokens.roomToken(
-                    to: room, for: identity, host: request.host, lifetimeSeconds: tokenSeconds,
+                    to: room, for: identity, host: request.host, lifetimeSeconds: tokenSeconds, attributes: choice.attributes,
                     agents: assistant.map { [TokenAgent(agentName: $0)] })
                 return try .json(
                     DevelopmentSession(url: token.url, token: token.text, room: room, identity: identity.text, assistant: assistant))
+            },
+            Route(
+                .get, "/v1/dev/assistants", "The assistants that a call without login chooses from", access: .open,
+                responses: [.json(AssistantChoices.self), .error(.forbidden)]
+            ) { request, _ in
+                try checkPage(of: request)
+                return try .json(AssistantChoices(assistants, dispatch, addsUndefined: true))
             },
             Route(
                 .get, "/v1/dev/administrator", "A token for administration, for the gateway's own pages in development mode", access: .open,
@@ -95,6 +105,19 @@ package enum DevelopmentRoutes {
         }
         guard connected.contains(requested) || known.definition(requested) != nil else { throw AssistantRoutes.notFound }
         return requested
+    }
+}
+
+/// The voice and language that a user has chosen for a conversation, which assistants in its room use.
+private struct SpeechChoice {
+    let attributes: [String: String]
+
+    /// - Throws: `HTTPError` with 400 for an invalid value.
+    init(voice: String?, language: String?) throws(HTTPError) {
+        guard language.map(LanguageTag.isValid) ?? true else {
+            throw HTTPError(.invalidQuery, "language must be a BCP 47 tag, such as en or de-AT")
+        }
+        attributes = [SpeechAttribute.voice: voice, SpeechAttribute.language: language].compactMapValues { $0 }
     }
 }
 

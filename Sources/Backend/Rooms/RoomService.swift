@@ -19,6 +19,14 @@ package struct RoomService: Sendable {
         return rooms.sorted { ($0.createdAt, $0.name) < ($1.createdAt, $1.name) }
     }
 
+    /// Returns the participants with the worst connections on all shards, and the number of all participants. Like `rooms()`, not an
+    /// atomic snapshot.
+    package func connections(atMost limit: Int) async -> RoomConnections {
+        await askAll(.connections(atMost: limit)).reduce(into: RoomConnections(limit: limit)) { all, answer in
+            if case .connections(let some) = answer { all.merge(some) }
+        }
+    }
+
     func detail(of room: String) async throws(HTTPError) -> RoomView {
         guard case .room(let detail)? = try await ask(.room(room), aboutRoom: room) else { throw Self.noAnswer }
         return detail
@@ -120,6 +128,8 @@ package enum RoomQuery: Sendable {
     case rooms
     /// Publish the shard's counters.
     case counters
+    /// The worst connections of the shard's rooms.
+    case connections(atMost: Int)
     case room(String)
     case log(String)
     case command(Room.AdminCommand, room: String)
@@ -127,6 +137,7 @@ package enum RoomQuery: Sendable {
 
 package enum RoomQueryResult: Sendable {
     case rooms([RoomListEntry])
+    case connections(RoomConnections)
     case room(RoomView)
     case log(RoomLogView)
     case done

@@ -26,13 +26,15 @@ package struct RoomTokenMinter: Sendable {
     /// - Parameter agents: assistants to dispatch to a room that the token opens.
     func roomToken(
         to room: String, for user: Identity, host: String?, name: String = "", kind: ParticipantKind = .standard, sessionID: String? = nil,
-        receivesText: Bool = true, lifetimeSeconds: Int64 = lifetimeSeconds, agents: [TokenAgent]? = nil
+        receivesText: Bool = true, lifetimeSeconds: Int64 = lifetimeSeconds, attributes: [String: String] = [:],
+        agents: [TokenAgent]? = nil
     ) throws(HTTPError) -> RoomToken {
         let url = try url(host: host)
         let now = WallClock.seconds
         let claims = AccessToken(
-            identity: user.text, notBefore: now, expires: now + lifetimeSeconds, name: name, kind: kind, video: .joining(room),
-            sessionID: sessionID, receivesText: receivesText, roomSettings: agents.map { TokenRoomSettings(agents: $0) })
+            identity: user.text, notBefore: now, expires: now + lifetimeSeconds, name: name, attributes: attributes, kind: kind,
+            video: .joining(room), sessionID: sessionID, receivesText: receivesText,
+            roomSettings: agents.map { TokenRoomSettings(agents: $0) })
         return RoomToken(url: url, text: try mint(claims))
     }
 
@@ -61,6 +63,7 @@ package struct RoomTokenMinter: Sendable {
     func administratorToken(room: String?, lifetimeSeconds: Int64) throws(HTTPError) -> String {
         var grant = VideoGrant()
         grant.roomList = true
+        grant.roomCreate = true
         grant.room = room ?? ""
         grant.roomAdmin = room != nil
         let now = WallClock.seconds

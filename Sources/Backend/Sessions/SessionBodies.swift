@@ -6,12 +6,15 @@ struct StartBody: Decodable, Sendable, Described {
     var context: String
     var assistantId: String?
     var clientContext: String?
+    var voice: String?
+    var language: String?
 
     static let schema = Schema.named(
         "SessionStart",
         .object([
             .required("context", .choice(Session.contexts)), .optional("assistant_id", .text(1...256)),
-            .optional("client_context", .text(0...65_536)),
+            .optional("client_context", .text(0...65_536)), .optional("voice", .choice(AssistantDefinition.voices)),
+            .optional("language", .text(2...LanguageTag.bytesMax)),
         ]))
 }
 
@@ -21,12 +24,14 @@ struct SessionToken: Encodable, Sendable, Described {
     var livekitUrl: String
     var livekitToken: String
     var roomName: String
+    /// The same as `logged` in `Hello`.
+    var logged: Bool
 
     static let schema = Schema.named(
         "SessionToken",
         .object([
             .required("session_id", .uuid), .required("livekit_url", .uri), .required("livekit_token", .text(1...16_384)),
-            .required("room_name", .text(1...256)),
+            .required("room_name", .text(1...256)), .required("logged", .boolean),
         ]))
 }
 
@@ -93,11 +98,13 @@ struct TurnBody: Decodable, Sendable, Described {
     var speaker: Turn.Speaker
     var text: String
     var timestamp: WallTime
+    var audioRef: String?
 
     static let schema = Schema.named(
         "NewTurn",
         .object([
             .required("speaker", .choice(["user", "assistant"])), .required("text", .text(1...65_536)), .required("timestamp", .time),
+            .optional("audio_ref", .text(1...256)),
         ]))
 }
 

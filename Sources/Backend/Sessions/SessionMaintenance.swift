@@ -61,9 +61,11 @@ struct SessionMaintenance: Sendable {
         while true {
             switch try await worker.runNext(now: { .now }) {
             case .idle: return
-            case .stored(let session, let user):
+            case .stored(let session, let user, let isFirst):
                 if let session = try? await sessions.store.session(session, of: user) {
                     sessions.tell(user, SessionEvent(.summaryReady, session))
+                    // A corrected summary causes no second push.
+                    if isFirst { sessions.push(PushRequest(of: session, at: .now)) }
                 }
                 await sessions.updateBriefings(of: user)
             case .skipped: continue

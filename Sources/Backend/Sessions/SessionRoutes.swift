@@ -23,9 +23,8 @@ enum SessionRoutes {
                 ]
             ) { request, user, body in
                 let start = SessionRequest(
-                    context: body.context, assistantID: body.assistantId, clientContext: body.clientContext,
-                    idempotencyKey: try idempotencyKey(request),
-                    trace: request.context.trace)
+                    context: body.context, assistantID: body.assistantId, clientContext: body.clientContext, voice: body.voice,
+                    language: body.language, idempotencyKey: try idempotencyKey(request), trace: request.context.trace)
                 return try .json(try await sessions.start(start, of: user, host: request.host))
             },
             Route(
@@ -52,7 +51,7 @@ enum SessionRoutes {
                 let (session, key) = (try sessionID(request), try idempotencyKey(request))
                 let turn = Turn(
                     id: key.map { TurnID(session: session, segment: "key " + $0) } ?? TurnID(), sessionID: session,
-                    timestamp: body.timestamp, speaker: body.speaker, text: body.text)
+                    timestamp: body.timestamp, speaker: body.speaker, text: body.text, audioRef: body.audioRef)
                 let outcome = try await sessions.append(turn, by: author, isKeyed: key != nil)
                 return try .json(TurnReceipt(id: turn.id, stored: outcome != .notLogged))
             },

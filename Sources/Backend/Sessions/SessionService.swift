@@ -20,6 +20,8 @@ package struct SessionService: Sendable {
     var operatorLog = OperatorLog.silent
     /// Sends a message to a user's connected devices.
     let tell: @Sendable (UserID, SessionEvent) -> Void
+    /// Wakes a user's devices if none is connected.
+    let push: @Sendable (PushRequest) -> Void
 
     /// Starts a session and returns a token for its room. The same idempotency key returns the same session.
     ///
@@ -64,9 +66,12 @@ package struct SessionService: Sendable {
     private func token(
         to session: Session, for identity: Identity, context: String, host: String?
     ) throws(HTTPError) -> SessionToken {
+        let showsText = Session.showsText(in: context)
         let token = try tokens.roomToken(
-            to: session.roomName, for: identity, host: host, sessionID: session.id.text, receivesText: Session.showsText(in: context))
-        return SessionToken(sessionId: session.id, livekitUrl: token.url, livekitToken: token.text, roomName: session.roomName)
+            to: session.roomName, for: identity, host: host, sessionID: session.id.text, receivesText: showsText)
+        return SessionToken(
+            sessionId: session.id, livekitUrl: token.url, livekitToken: token.text, roomName: session.roomName,
+            logged: session.loggingEnabledSnapshot && showsText)
     }
 
     /// Ends a session: closes its room, and stores the end after the room's last event. Idempotent.

@@ -1,22 +1,42 @@
 internal import Audio
+internal import OggOpus
 package import Store
 internal import Synchronization
 internal import Wire
 
 /// Converts a whole text to speech, for clips. Thread-safe.
 package protocol SpeechGenerator: Sendable {
+    /// The providers that `generate` accepts, with distinct names; not empty. The first one is the default.
+    var providers: [SpeechProvider] { get }
+
     /// Speaks a text of at most `SpeechService.textBytesMax` bytes.
     ///
     /// Must return soon after its task is cancelled.
     ///
     /// - Parameters:
-    ///   - voice: a product voice, or a name that the provider defines.
-    ///   - provider: `embedded`, or a name that the generator defines.
+    ///   - voice: one of the provider's.
+    ///   - provider: the name of one of `providers`.
     ///   - progress: call with 0 to 100 as parts become available; from any thread.
     /// - Throws: `SpeechGenerationError`. Any other error counts as one that may pass.
     func generate(
         _ text: String, voice: String, provider: String, progress: @escaping @Sendable (_ percent: Int) -> Void
     ) async throws -> GeneratedSpeech
+}
+
+/// A speech provider for clips: a synthesizer on this machine, or a server.
+package struct SpeechProvider: Sendable, Hashable {
+    /// The name that requests use.
+    package var name: String
+    /// The voices; not empty. The first one is the default.
+    package var voices: [String]
+
+    package init(name: String, voices: [String] = AssistantDefinition.voices) {
+        self.name = name
+        self.voices = voices
+    }
+
+    /// The embedded synthesizer with its voices.
+    package static let embedded = SpeechProvider(name: "embedded")
 }
 
 /// The audio of a text.
@@ -58,9 +78,12 @@ enum ClipEncoder {
     /// After this many frames other tasks get their turn.
     private static let framesPerTurn = 100
 
+    /// - Parameter progress: called with 0 to 100.
     /// - Throws: `SpeechGenerationError` for audio that cannot be a clip; `CancellationError`.
     @concurrent
-    static func encode(_ speech: GeneratedSpeech) async throws -> (audio: [UInt8], details: ClipDetails) {
+    static func encode(
+        _ speech: GeneratedSpeech, progress: (_ percent: Int) -> Void
+    ) async throws -> (audio: [UInt8], details: ClipDetails) {
         guard Resampler.sampleRates.contains(speech.sampleRate), !speech.samples.isEmpty else {
             throw SpeechGenerationError("the generator returned no audio", isRetryable: false)
         }
@@ -82,6 +105,7 @@ enum ClipEncoder {
         for frame in 0..<frames {
             if frame.isMultiple(of: framesPerTurn) {
                 try Task.checkCancellation()
+                progress(frame * 100 / frames)
                 await Task.yield()
             }
             let piece = samples[min(frame * samplesPerFrame, samples.count)..<min((frame + 1) * samplesPerFrame, samples.count)]

@@ -18,10 +18,9 @@ struct SpeechBody: Decodable, Sendable, Described {
             .optional("assistant", .text(1...64)),
         ]))
 
-    static let embeddedProvider = "embedded"
-
+    /// - Parameter providers: not empty.
     /// - Throws: `HTTPError` with 400 for a value that cannot be spoken, 404 for an unknown assistant.
-    func request(_ assistants: AssistantDirectory) throws(HTTPError) -> SpeechRequest {
+    func request(_ assistants: AssistantDirectory, _ providers: [SpeechProvider]) throws(HTTPError) -> SpeechRequest {
         guard text.utf8.count <= SpeechService.textBytesMax else {
             throw Self.invalid("text has more than \(SpeechService.textBytesMax) bytes")
         }
@@ -30,15 +29,14 @@ struct SpeechBody: Decodable, Sendable, Described {
             guard let definition = assistants.definition(id) else { throw AssistantRoutes.notFound }
             return definition
         }
-        let provider = provider ?? Self.embeddedProvider
-        let voice = voice ?? definition?.voice ?? AssistantDefinition.builtIn.voice
-        for (name, value) in [("provider", provider), ("voice", voice)] {
-            if let fault = AssistantDefinition.fault(inIdentifier: value) { throw Self.invalid("\(name) \(fault)") }
+        guard let provider = provider.map({ name in providers.first { $0.name == name } }) ?? providers.first else {
+            throw HTTPError(.unknownProvider, "provider must be one of \(providers.map(\.name).joined(separator: ", "))")
         }
-        guard provider != Self.embeddedProvider || AssistantDefinition.voices.contains(voice) else {
-            throw Self.invalid("voice must be one of \(AssistantDefinition.voices.joined(separator: ", "))")
+        let voice = voice ?? definition.flatMap { provider.voices.contains($0.voice) ? $0.voice : nil } ?? provider.voices[0]
+        guard provider.voices.contains(voice) else {
+            throw Self.invalid("voice must be one of \(provider.voices.joined(separator: ", "))")
         }
-        return SpeechRequest(text: text, voice: voice, provider: provider)
+        return SpeechRequest(text: text, voice: voice, provider: provider.name)
     }
 
     private static func invalid(_ fault: String) -> HTTPError { HTTPError(.invalidValue, fault) }
@@ -50,7 +48,33 @@ struct PlayBody: Decodable, Sendable, Described {
     static let schema = Schema.named("SpeechPlay", .object([.required("room", .text(1...256))]))
 }
 
-/// The state of a clip. Its text is not repeated.
+/// The speech providers with their voices. The first provider is the default.
+struct SpeechProviderList: Encodable, Sendable, Described {
+    struct Provider: Encodable, Sendable {
+        var id: String
+        var voices: [VoiceList.Voice]
+    }
+
+    var providers: [Provider]
+
+    init(_ providers: [SpeechProvider]) {
+        self.providers = providers.map { Provider(id: $0.name, voices: $0.voices.map { VoiceList.Voice($0) }) }
+    }
+
+    static let schema = Schema.named(
+        "SpeechProviders",
+        .object([
+            .required(
+                "providers",
+                .array(
+                    of: .object([
+                        .required("id", .text(1...64)),
+                        .required("voices", .array(of: .object([.required("id", .text(1...64)), .required("name", .text)]))),
+                    ])))
+        ]))
+}
+
+/// A clip's state and metadata, for those who requested it. A cancelled job has only `id`, `status` and `progress`.
 struct ClipView: Encodable, Sendable, Described {
     var id: ClipID
     var status: String
@@ -58,6 +82,11 @@ struct ClipView: Encodable, Sendable, Described {
     var progress: Int
     var provider: String?
     var voice: String?
+    /// The voice's name for display.
+    var voiceName: String?
+    var text: String?
+    /// Nil in clips created by earlier versions.
+    var createdAt: WallTime?
     var mimeType: String?
     var durationMs: Int?
     var words: [SpokenWord]?
@@ -70,6 +99,9 @@ struct ClipView: Encodable, Sendable, Described {
         progress = clip.status == .ready ? 100 : 0
         provider = clip.request.provider
         voice = clip.request.voice
+        voiceName = VoiceList.Voice(clip.request.voice).name
+        text = clip.request.text
+        createdAt = clip.createdAt
         mimeType = clip.details?.mimeType
         durationMs = clip.details?.durationMs
         words = clip.details?.words
@@ -89,7 +121,8 @@ struct ClipView: Encodable, Sendable, Described {
         .object([
             .required("id", .uuid), .required("status", .choice(SpeechStatus.allCases.map(\.rawValue))),
             .required("progress", .integer(0...100)), .optional("provider", .text(1...64)), .optional("voice", .text(1...64)),
-            .optional("mime_type", .text(1...64)), .optional("duration_ms", .count),
+            .optional("voice_name", .text(1...64)), .optional("text", .text(1...SpeechService.textBytesMax)),
+            .optional("created_at", .time), .optional("mime_type", .text(1...64)), .optional("duration_ms", .count),
             .optional(
                 "words",
                 .array(of: .object([.required("text", .text), .required("start_ms", .count), .required("end_ms", .count)]))),

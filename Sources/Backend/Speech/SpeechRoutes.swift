@@ -19,11 +19,33 @@ package enum SpeechRoutes {
                 ]
             ) { _, requester, body in
                 let speech = try available(speech)
-                let clip = try await speech.request(try body.request(assistants), by: SpeechRequester(requester))
+                let clip = try await speech.request(try body.request(assistants, speech.providers), by: SpeechRequester(requester))
                 return try .json(clip, status: clip.isReady ? .ok : .accepted)
             },
             Route(
-                .get, "/v1/speech/:id", "Shows a clip's state, duration and words", access: access, parameters: [id],
+                .get, "/v1/speech", "Lists the caller's clips, newest first, or the one for a text; generates nothing", access: access,
+                parameters: query + [PageQuery.limit, PageQuery.cursor],
+                responses: [.json(.array(of: ClipView.schema)), .error(.notFound)]
+            ) { request, requester in
+                let (speech, requester) = (try available(speech), SpeechRequester(requester))
+                if let wanted = try wanted(request) { return try await find(wanted, requester, speech, assistants) }
+                return try await PageQuery.response(to: request) { try await speech.clips(of: requester, after: $0, limit: $1) }
+            },
+            Route(
+                .post, "/v1/speech/lookup", "Lists the caller's clip for a text, which is not in the URL; generates nothing",
+                access: access,
+                body: SpeechBody.self, responses: [.json(.array(of: ClipView.schema)), .error(.notFound)]
+            ) { _, requester, body in
+                try await find(body, SpeechRequester(requester), try available(speech), assistants)
+            },
+            Route(
+                .get, "/v1/speech/providers", "Lists who speaks clips, with which voices", access: access,
+                responses: [.json(SpeechProviderList.self)]
+            ) { _, _ in
+                try .json(SpeechProviderList(try available(speech).providers))
+            },
+            Route(
+                .get, "/v1/speech/:id", "Shows a clip's state, text, voice, duration and words", access: access, parameters: [id],
                 responses: [.json(ClipView.self), .error(.notFound)]
             ) { request, requester in
                 try .json(try await available(speech).clip(clipID(request), for: SpeechRequester(requester)))
@@ -52,7 +74,30 @@ package enum SpeechRoutes {
         ]
     }
 
+    private static func find(
+        _ wanted: SpeechBody, _ requester: SpeechRequester, _ speech: SpeechService, _ assistants: AssistantDirectory
+    ) async throws -> HTTPServerResponse {
+        let clip = try await speech.find(try wanted.request(assistants, speech.providers), for: requester)
+        return try .json(clip.map { [$0] } ?? [])
+    }
+
     private static let id = RouteParameter.path("id", .uuid, "The clip")
+
+    /// Parameters that select the clip for a text, as in the body of `POST`.
+    private static let query: [RouteParameter] = [
+        .query("text", .text(1...SpeechService.textBytesMax), "Only the clip for this text"), .query("voice", .text(1...64), "With `text`"),
+        .query("provider", .text(1...64), "With `text`"), .query("assistant", .text(1...64), "With `text`"),
+    ]
+
+    /// Returns the requested clip's text and voice; nil to list all clips.
+    private static func wanted(_ request: HTTPServerRequest) throws(HTTPError) -> SpeechBody? {
+        let (voice, provider, assistant) = (request.query("voice"), request.query("provider"), request.query("assistant"))
+        if let text = request.query("text") { return SpeechBody(text: text, voice: voice, provider: provider, assistant: assistant) }
+        guard voice == nil, provider == nil, assistant == nil else {
+            throw HTTPError(.invalidQuery, "voice, provider and assistant of the query need text")
+        }
+        return nil
+    }
 
     private static func clipID(_ request: HTTPServerRequest) throws(HTTPError) -> ClipID {
         guard let id = ClipID(text: request.parameter("id")) else {

@@ -14,6 +14,9 @@ package actor SpeechService: Service {
     /// How long a generator may take for one text.
     private static let generationMax = Duration.seconds(180)
 
+    /// The share of a job's progress that the generator accounts for; the rest is for encoding.
+    static let generatingPercent = 90
+
     private let store: SessionStore
     private let generator: any SpeechGenerator
     private let limits: SpeechLimits
@@ -111,6 +114,21 @@ package actor SpeechService: Service {
             apply { queue.add(clip.id, for: [requester], at: .now, into: &$0) }
         }
         return view(of: clip, for: requester)
+    }
+
+    nonisolated var providers: [SpeechProvider] { generator.providers }
+
+    /// Returns the requester's own clip for a request; nil if there is none. Generates nothing and does not count as use.
+    func find(_ request: SpeechRequest, for requester: SpeechRequester) async throws -> ClipView? {
+        try await store.speechClip(for: request, of: requester.owner).map { view(of: $0, for: requester) }
+    }
+
+    /// Returns a page of the clips that the requester has requested. Administrators list the clips of services; a user's clip needs its id.
+    func clips(
+        of requester: SpeechRequester, after cursor: TimeCursor?, limit: Int
+    ) async throws -> (lines: [ClipView], next: TimeCursor?) {
+        let page = try await store.speechClips(of: requester.owner, after: cursor, limit: limit)
+        return (page.elements.map { view(of: $0, for: requester) }, page.next)
     }
 
     /// - Throws: `StoreError.notFound` for a clip that the requester must not see.
@@ -296,11 +314,14 @@ package actor SpeechService: Service {
         _ request: SpeechRequest, by generator: any SpeechGenerator, progress: @escaping @Sendable (Int) -> Void
     ) async throws -> (audio: [UInt8], details: ClipDetails) {
         let course = ClipCourse()
+        let report = { @Sendable (percent: Int) in
+            course.note(percent)
+            progress(percent)
+        }
         let speech = try await withThrowingTaskGroup(of: GeneratedSpeech.self) { group in
             group.addTask {
                 try await generator.generate(request.text, voice: request.voice, provider: request.provider) { percent in
-                    course.note(percent)
-                    progress(percent)
+                    report(percent * generatingPercent / 100)
                 }
             }
             group.addTask {
@@ -311,7 +332,9 @@ package actor SpeechService: Service {
             guard let first = try await group.next() else { throw CancellationError() }
             return first
         }
-        var clip = try await ClipEncoder.encode(speech)
+        var clip = try await ClipEncoder.encode(speech) { percent in
+            report(generatingPercent + percent * (100 - generatingPercent) / 100)
+        }
         clip.details.generation = course.generation
         return clip
     }

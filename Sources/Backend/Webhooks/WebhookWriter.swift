@@ -86,6 +86,14 @@ package struct WebhookWriter: Sendable {
         return webhooks(for: event, of: session.id, user: session.userID, trace: session.trace)
     }
 
+    /// - Parameter request: the HTTP request that added the event. A parameter, because the store calls this outside the request's task.
+    package func webhooks(
+        for news: ConversationNews, at now: WallTime, id: WebhookID = WebhookID(), request: RequestContext? = nil
+    ) -> [OutgoingWebhook] {
+        webhooks(
+            for: WebhookEvent(id: id, createdAt: now, content: .conversation(news)), of: nil, user: news.event.user, request: request)
+    }
+
     /// Whether there are endpoints that receive webhooks.
     var hasEndpoints: Bool { !endpoints.isEmpty }
 
@@ -101,7 +109,11 @@ package struct WebhookWriter: Sendable {
 
     /// - Parameter devices: to be woken; not empty.
     func webhooks(for push: PushRequest, to devices: [PushDevice], at now: WallTime) -> [OutgoingWebhook] {
-        let content = WebhookEvent.Content.callPush(push.call, of: push.user, devices, expiresAt: push.expiresAt)
+        let content: WebhookEvent.Content =
+            switch push.reason {
+            case .call(let call): .callPush(call, of: push.user, devices, expiresAt: push.expiresAt)
+            case .summary(let session): .summaryPush(session, devices, expiresAt: push.expiresAt)
+            }
         let lifetime = Duration.milliseconds(push.expiresAt.milliseconds - now.milliseconds)
         guard lifetime > .zero else { return [] }
         return webhooks(
@@ -140,6 +152,7 @@ extension CallInfo {
         var call = self
         call.seq += 1
         call.status = .failed
+        call.endedAt = WallClock.milliseconds
         for index in call.members.indices where call.members[index].state != .left { call.members[index].status = .failed }
         return call
     }

@@ -83,6 +83,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
     case trackNotFound = "track_not_found"
     case unknownIssuer = "unknown_issuer"
     case unknownMethod = "unknown_method"
+    case unknownProvider = "unknown_provider"
     case unknownUser = "unknown_user"
     case unsupported = "unsupported"
     case unsupportedMediaType = "unsupported_media_type"
@@ -252,6 +253,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
         case .trackNotFound: .init(404, meaning: "no such track in the room")
         case .unknownIssuer: .init(401, meaning: "the gateway has no key for `iss`")
         case .unknownMethod: .init(501, meaning: "a method that HTTP APIs do not use")
+        case .unknownProvider: .init(400, meaning: "no configured provider of speech clips has this name; the message lists them")
         case .unknownUser: .init(401, meaning: "the access token's user has been deleted")
         case .unsupported: .init(503, meaning: "jobs: during a drain; recordings: not configured", retry: "yes (1)")
         case .unsupportedMediaType: .init(415, meaning: "a body with a content type other than JSON")

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Audio
 import Foundation
+import OggOpus
 import PatchbayAgents
 import PatchbayClient
 import Synchronization

@@ -1,6 +1,8 @@
 import Audio
 import Foundation
 import Glibc
+import OggOpus
+import PatchbayAgents
 import PatchbayClient
 import Wire
 

@@ -31,20 +31,27 @@ enum LogFormat: String, CaseIterable {
     /// Longer values are cut, in bytes.
     static let valueBytesMax = 1_024
 
+    /// Returns the metadata as it appears in a text line.
+    static func details(of record: LogRecord) -> String {
+        record.metadata.sorted { $0.key < $1.key }.map { "\($0.key)=\(LogText.value(JSONValue($0.value)))" }.joined(separator: " ")
+    }
+
     /// The line with its line feed. Times are RFC 3339 in UTC; metadata is sorted by key.
     func line(_ record: LogRecord) -> [UInt8] {
-        let metadata = record.metadata.sorted { $0.key < $1.key }.map { (key: $0.key, value: JSONValue($0.value)) }
         switch self {
         case .text:
             let head = "\(record.time) \(record.level) \(record.logger) \(LogText.escaped(record.message))"
-            return Array(metadata.reduce(head) { "\($0) \($1.key)=\(LogText.value($1.value))" }.utf8) + [UInt8(ascii: "\n")]
+            let details = Self.details(of: record)
+            return Array((details.isEmpty ? head : "\(head) \(details)").utf8) + [UInt8(ascii: "\n")]
         case .json:
             var members: [JSONValue.Member] = [
                 .init("time", .string(record.time.description)), .init("level", .string(record.level.rawValue)),
                 .init("logger", .string(record.logger)), .init("message", .string(record.message)),
             ]
             let reserved = Set(members.map(\.name))
-            members += metadata.map { .init(reserved.contains($0.key) ? "metadata.\($0.key)" : $0.key, $0.value) }
+            members += record.metadata.sorted { $0.key < $1.key }.map { key, value in
+                .init(reserved.contains(key) ? "metadata.\(key)" : key, JSONValue(value))
+            }
             // Encoding fails for infinite numbers only, and `JSONValue.init` converts those to text.
             return ((try? JSON.encode(JSONValue.object(members), names: .asDeclared)) ?? []) + [UInt8(ascii: "\n")]
         }

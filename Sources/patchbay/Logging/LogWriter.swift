@@ -123,10 +123,12 @@ struct QueuedLogHandler: LogHandler {
     var metadataProvider: Logger.MetadataProvider?
     private let label: String
     private let writer: LogWriter
+    private let recent: RecentOperations?
 
-    init(label: String, level: Logger.Level, writer: LogWriter, provider: Logger.MetadataProvider?) {
+    init(label: String, level: Logger.Level, writer: LogWriter, recent: RecentOperations?, provider: Logger.MetadataProvider?) {
         self.label = label
         self.writer = writer
+        self.recent = recent
         logLevel = level
         metadataProvider = provider
     }
@@ -140,10 +142,14 @@ struct QueuedLogHandler: LogHandler {
         var all = metadata
         if let provided = metadataProvider?.get(), !provided.isEmpty { all.merge(provided) { $1 } }
         if let own = event.metadata { all.merge(own) { $1 } }
-        writer.append(
-            LogRecord(
-                time: WallTime(milliseconds: WallClock.milliseconds), level: event.level, logger: label,
-                message: event.message.description, metadata: all))
+        let record = LogRecord(
+            time: WallTime(milliseconds: WallClock.milliseconds), level: event.level, logger: label, message: event.message.description,
+            metadata: all)
+        writer.append(record)
+        if event.level >= .warning {
+            recent?.note(
+                record.level.rawValue, record.message, of: label, details: LogFormat.details(of: record), at: record.time.milliseconds)
+        }
     }
 }
 
@@ -163,12 +169,14 @@ struct LogSettings {
 
     /// Sends all logging of the process to standard error. Call once.
     ///
-    /// - Parameter noteDropped: called with each number of dropped lines.
-    func start(noteDropped: @escaping @Sendable (Int) -> Void) -> LogWriter {
+    /// - Parameters:
+    ///   - recent: stores the latest warnings and errors for operators.
+    ///   - noteDropped: called with the number of dropped lines.
+    func start(recent: RecentOperations? = nil, noteDropped: @escaping @Sendable (Int) -> Void) -> LogWriter {
         let writer = LogWriter(as: format, noteDropped: noteDropped)
         let request = Logger.MetadataProvider { RequestContext.current?.logFields ?? [:] }
         LoggingSystem.bootstrap(
-            { label, provider in QueuedLogHandler(label: label, level: level, writer: writer, provider: provider) },
+            { label, provider in QueuedLogHandler(label: label, level: level, writer: writer, recent: recent, provider: provider) },
             metadataProvider: request)
         return writer
     }

@@ -17,11 +17,16 @@ struct GatewayProcess: Sendable {
     /// The services that run beside the gateway, in the order in which they start.
     private let services: [any Service]
 
-    /// - Parameter log: receives what the operator must know about a new store.
+    /// - Parameters:
+    ///   - recent: stores the latest errors for operators.
+    ///   - log: receives what the operator must know about a new store.
     /// - Throws: one line for the operator: `UsageError`, `TLSFileError`, `ListenError` or `CommandFailure`.
-    init(_ configuration: ServeConfiguration, counters: ServiceCounters = ServiceCounters(), log: Logger? = nil) async throws {
+    init(
+        _ configuration: ServeConfiguration, counters: ServiceCounters = ServiceCounters(), recent: RecentOperations = RecentOperations(),
+        log: Logger? = nil
+    ) async throws {
         let settings = configuration.settings
-        let (operatorLog, inbox) = (OperatorLog(), DispatchInbox())
+        let (operatorLog, inbox) = (OperatorLog(recent: recent), DispatchInbox())
         let assistants = AssistantDirectory(configured: configuration.assistants)
         let backend = try configuration.store.map { store in
             try BackendServices(
@@ -58,9 +63,9 @@ struct GatewayProcess: Sendable {
                         keys: keys, publicURL: configuration.publicURL, assistants: assistants, dispatch: inbox.registry) : [])
             guard let backend else { return routes }
             let sessions = backend.sessionService(rooms, keys: keys)
-            let calls = backend.callService(rooms, keys: keys, server: settings.serverInfo)
-            // Without the speech models, `/v1/speech` answers 503.
-            let speech = EmbeddedSpeechGenerator().map {
+            let calls = backend.callService(rooms, keys: keys, server: settings.serverInfo, settings: configuration.calls)
+            // Without speech models or another provider, `/v1/speech` responds with 503.
+            let speech = ClipGenerator(server: configuration.speechServer).map {
                 backend.speechService($0, rooms, calls: calls, keys: keys, player: player, counters: counters)
             }
             stored = (backend.auditEventWriter(sessions, summarizer: summarizer), calls, speech)

@@ -78,10 +78,11 @@ struct ServeCommand: AsyncParsableCommand {
         let configuration = try ServeConfiguration.load(flags: self, file: file)
         Console.writesJSON.store(configuration.log.format == .json, ordering: .relaxed)
         let counters = ServiceCounters()
-        let writer = configuration.log.start { counters.add($0, to: .logLinesDropped) }
+        let recent = RecentOperations()
+        let writer = configuration.log.start(recent: recent) { counters.add($0, to: .logLinesDropped) }
         defer { writer.finish() }
         let log = Logger(label: "patchbay")
-        let process = try await GatewayProcess(configuration, counters: counters, log: log)
+        let process = try await GatewayProcess(configuration, counters: counters, recent: recent, log: log)
         // After everything that can fail, so that an error is the only line of output.
         configuration.report(to: log)
         log.info("listening", metadata: configuration.ports(of: process.gateway))

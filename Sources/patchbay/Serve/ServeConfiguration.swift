@@ -5,6 +5,7 @@ import Gateway
 import Identity
 import Logging
 import OutgoingHTTP
+import PatchbayAgents
 import Sockets
 import Store
 import TLSRecords
@@ -21,6 +22,7 @@ struct ServeConfiguration {
     var publicURL: String?
     var recordsSessions: Bool
     var accounts: AccountSettings
+    var calls: CallSettings
     /// Nil: pushes are webhooks.
     var apns: APNsSettings?
     /// Nil disables webhooks.
@@ -30,6 +32,8 @@ struct ServeConfiguration {
     var dispatchRules: [DispatchRule]
     /// The model that writes summaries; nil uses the built-in summarizer.
     var chat: ChatSummarizer.Settings?
+    /// The speech server for clips, in addition to the embedded synthesizer.
+    var speechServer: SpeechServer?
     var log: LogSettings
     var isDevelopment: Bool
     /// Questionable settings, one sentence each.
@@ -114,6 +118,7 @@ struct ServeConfiguration {
             publicURL: publicURL,
             recordsSessions: try reader.flag("record_sessions"),
             accounts: accounts,
+            calls: CallSettings(waiting: try reader.choice("calls.waiting"), ringTime: try reader.seconds("calls.ring_timeout")),
             apns: try makeAPNs(reader),
             webhooks: webhooks,
             assistants: assistants,
@@ -124,6 +129,7 @@ struct ServeConfiguration {
                 return ChatSummarizer.Settings(
                     url: url, model: model, authorization: try reader.text(ifSet: "summaries.api_key").map { "Bearer " + $0 })
             },
+            speechServer: try makeSpeechServer(reader),
             log: LogSettings(level: try reader.choice("log_level"), format: try reader.choice("log_format")),
             isDevelopment: flags.dev,
             warnings: warnings + edge.warnings,
@@ -178,6 +184,27 @@ struct ServeConfiguration {
             throw UsageError("webhook.ca: \(authority) cannot be read")
         }
         return WebhookSettings(urls: urls, key: key, issuer: issuer, authority: authority)
+    }
+
+    private static func makeSpeechServer(_ reader: SettingsReader) throws -> SpeechServer? {
+        guard let url = try reader.text(ifSet: "speech.url") else { return nil }
+        guard let model = try reader.text(ifSet: "speech.model") else { throw UsageError("speech.model is missing") }
+        let (name, voices) = (try reader.text("speech.provider"), try reader.texts(ifSet: "speech.voices") ?? [])
+        if name == SpeechProvider.embedded.name { throw UsageError("speech.provider: \(name) is the built-in provider; use another name") }
+        if let fault = AssistantDefinition.fault(inIdentifier: name) { throw UsageError("speech.provider: \(name) \(fault)") }
+        for (index, voice) in voices.enumerated() {
+            if let fault = AssistantDefinition.fault(inIdentifier: voice) { throw UsageError("speech.voices: \"\(voice)\" \(fault)") }
+            guard !voices[..<index].contains(voice) else { throw UsageError("speech.voices: \(voice) is listed twice; remove one") }
+        }
+        do {
+            return try SpeechServer(
+                name: name, voices: voices.isEmpty ? AssistantDefinition.voices : voices, url: url, model: model,
+                key: try reader.text(ifSet: "speech.api_key"))
+        } catch let error as ProviderError {
+            // The message uses the field names of an assistant's definition.
+            let fault = error.message.replacing("base_url", with: "the URL").replacing("api_key_env", with: "speech.api_key")
+            throw UsageError("speech.url: \(fault)")
+        }
     }
 
     private static func makeAPNs(_ reader: SettingsReader) throws -> APNsSettings? {

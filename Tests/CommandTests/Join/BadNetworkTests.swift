@@ -1,5 +1,6 @@
 import Audio
 import Foundation
+import OggOpus
 import Testing
 
 /// A gateway at one end of a bad wire and listeners at the other, with the kernel's own TCP between them.

@@ -1,5 +1,6 @@
 import Audio
 import Foundation
+import OggOpus
 import PatchbayClient
 import Testing
 import Wire

@@ -1,5 +1,6 @@
 import Audio
 import Foundation
+import OggOpus
 import Testing
 
 /// Runs `patchbay join` as processes: one plays a recording, another records it.

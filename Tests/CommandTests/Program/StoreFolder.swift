@@ -18,7 +18,7 @@ final class StoreFolder: Sendable {
         // Old ones are not kept.
         let start = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000) - 60_000)
         let user = try await store.createUser(email: "ann@example.org", password: SecretText(Self.password), at: start).id
-        _ = try await store.updateSettings(of: user) { $0.loggingEnabled = true }
+        _ = try await store.updateSettings(of: user) { ($0.loggingEnabled, $0.hasSeenOnboarding) = (true, true) }
         session = try await store.startSession(SessionRequest(context: "phone"), of: user, at: start).session.id
         let said: [(Turn.Speaker, String)] = [
             (.user, "Book a table for two at seven."), (.assistant, "Your table at the harbour is booked."),

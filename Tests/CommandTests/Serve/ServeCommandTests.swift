@@ -50,6 +50,18 @@ struct ServeCommandTests {
             text: "push: {apns: {key_file: a.p8, key_id: a, team_id: b, topic: c}}",
             says: "push.apns.key_file: has no effect without accounts and sessions"),
         WrongFile(text: "push: {apns: {key_field: a}}", says: "did you mean `push.apns.key_file`?"),
+        WrongFile(text: "speech: {model: m}", says: "speech.model: has no effect without a server's URL; set `speech.url`"),
+        WrongFile(text: "speech: {url: \"https://a\", model: m}", says: "speech.url: has no effect without accounts and sessions"),
+        WrongFile(text: "speech: {voice: [a]}", says: "did you mean `speech.voices`?"),
+        WrongFile(text: "data: d\nspeech: {url: \"https://a\"}", says: "speech.model is missing"),
+        WrongFile(text: "data: d\nspeech: {url: \"ftp://a\", model: m}", says: "speech.url: the URL of a must begin with https://"),
+        WrongFile(
+            text: "data: d\nspeech: {url: \"http://a.example\", model: m, api_key: k}",
+            says: "would be sent to a.example without encryption; use https:// or remove speech.api_key"),
+        WrongFile(
+            text: "data: d\nspeech: {url: \"https://a\", model: m, provider: embedded}", says: "embedded is the built-in provider"),
+        WrongFile(text: "data: d\nspeech: {url: \"https://a\", model: m, voices: [\"a b\"]}", says: "speech.voices: \"a b\" must have"),
+        WrongFile(text: "data: d\nspeech: {url: \"https://a\", model: m, voices: [a, a]}", says: "speech.voices: a is listed twice"),
         WrongFile(text: "summaries: {model: m}", says: "summaries.model: has no effect without a model's URL; set `summaries.url`"),
         WrongFile(text: "summaries: {api_key: k}", says: "summaries.api_key: has no effect without a model's URL"),
         WrongFile(text: "keys: {a: {secret: b, public_key_file: c}}", says: "keys.a.public_key_file: has no effect with HS256"),

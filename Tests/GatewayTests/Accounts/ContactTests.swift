@@ -62,6 +62,14 @@ struct ContactTests {
         #expect(try set(ann, ["voice": "alto"]).status == 200)
     }
 
+    @Test func favouritesAreKept() throws {
+        let contacts: [[String: Any]] = [["address": "@bob", "name": "Bob", "favorite": true], ["address": "eve@example.org"]]
+        #expect(try ann.ask("PUT", "/v1/contacts", ["contacts": contacts]).status == 204)
+        let stored = try JSONSerialization.jsonObject(with: Data(try ann.ask("GET", "/v1/contacts").body)) as? [[String: Any]]
+        #expect(stored?.map { $0["favorite"] as? Bool } == [true, nil])
+        #expect(try ann.ask("PUT", "/v1/contacts", ["contacts": [["address": "@bob", "favorite": "yes"]]]).status == 400)
+    }
+
     @Test func contactsArePagedAndChecked() throws {
         let contacts = (0..<3).map { ["address": "friend\($0)@example.org"] }
         #expect(try ann.ask("PUT", "/v1/contacts", ["contacts": contacts]).status == 204)

@@ -70,7 +70,7 @@ struct AssistantRouteTests {
     @Test func theBuiltInAssistantExistsUntilTheConfigurationReplacesIt() throws {
         let plain = AssistantDirectory()
         #expect(plain.definition("default") == .builtIn && AssistantDefinition.builtIn.fault == nil)
-        #expect(AssistantDefinition.builtIn.greetings.count == 3)
+        #expect(Set(AssistantDefinition.builtIn.greetings).count == 20)
         let configured = AssistantDirectory(configured: [AssistantDefinition(id: "default", name: "Other"), Self.shop])
         #expect(configured.definition("default")?.name == "Other")
         #expect(configured.all.map(\.definition.id) == ["default", "shop"])
@@ -105,6 +105,19 @@ struct AssistantRouteTests {
         #expect(deletion.status == 204)
         #expect(try ask(again.gateway, "GET", "/v1/assistants/shop").json?["name"] as? String == "Shop")
         #expect(try ask(again.gateway, "DELETE", "/v1/assistants/shop", token: Self.administrator).code == "assistant_not_found")
+    }
+
+    @Test func usersChooseFromAListWithoutSecrets() throws {
+        let backend = try TestBackend(assistants: [Self.shop])
+        let answer = try AppUser(backend, logs: false).ask("GET", "/v1/users/me/assistants")
+        #expect(answer.status == 200)
+        let list = try #require(answer.json?["assistants"] as? [[String: Any]])
+        #expect(list.map { $0["id"] as? String } == ["default", "shop"])
+        #expect(Set(list[1].keys) == ["id", "name", "voice", "language", "connected"])
+        #expect(list[1]["name"] as? String == "Shop" && list[1]["connected"] as? Bool == false)
+        for secret in ["secret", "llm.example", "Hello {name}"] { #expect(!answer.text.contains(secret)) }
+        #expect(try ask(backend.gateway, "GET", "/v1/users/me/assistants").status == 401)
+        #expect(try ask(backend.gateway, "GET", "/v1/users/me/assistants", token: Self.administrator).status == 401)
     }
 
     @Test func partialResultsOfARecognizerAreStored() async throws {

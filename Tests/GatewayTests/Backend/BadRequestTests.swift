@@ -20,7 +20,7 @@ struct BadRequestTests {
 
     /// Routes for users, each with a matching path. Those of administrators, assistants and participants have tests of their own.
     private func routes(_ isMeant: (Route) -> Bool) -> [(method: String, path: String)] {
-        let others = ["/v1/rooms", "/v1/assistants", "/v1/rtc"]
+        let others = ["/v1/rooms", "/v1/operations", "/v1/assistants", "/v1/rtc"]
         return backend.gateway.gateway.routes.filter { route in
             isMeant(route) && !others.contains { route.path.description.hasPrefix($0) }
         }.map { route in

@@ -22,18 +22,23 @@ final class TestBackend: Sendable {
     ///   - assistants: the configuration's.
     ///   - speech: makes speech clips, and plays them if it can.
     ///   - webhookEndpoints: URLs for which webhooks are stored; nothing sends them.
+    ///   - apns: the settings of Apple's push service, and a sender for its requests.
     convenience init(
         externalIssuer: ExternalIssuer? = nil, records: Bool = false, storeBytesMax: Int? = nil, assistants: [AssistantDefinition] = [],
         speech: (any SpeechGenerator)? = nil, speechLimits: SpeechLimits = SpeechLimits(), accounts: AccountSettings = AccountSettings(),
-        webhookEndpoints: [String] = [], _ change: (inout GatewaySettings) -> Void = { _ in }
+        webhookEndpoints: [String] = [], apns: (settings: APNsSettings, send: Outgoing)? = nil,
+        _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
         let place = BackendDirectory(records: records, assistants: assistants, speech: speech, speechLimits: speechLimits)
         let backend = try place.open(
             externalIssuer: externalIssuer, storeBytesMax: storeBytesMax, accounts: accounts, webhookEndpoints: webhookEndpoints)
-        try self.init(at: place, backend, change)
+        try self.init(at: place, backend, apns, change)
     }
 
-    private init(at place: BackendDirectory, _ backend: BackendServices, _ change: (inout GatewaySettings) -> Void) throws {
+    private init(
+        at place: BackendDirectory, _ backend: BackendServices, _ apns: (settings: APNsSettings, send: Outgoing)?,
+        _ change: (inout GatewaySettings) -> Void
+    ) throws {
         var keeper: AuditEventWriter?
         var calls: CallService?
         var speech: SpeechService?
@@ -45,7 +50,8 @@ final class TestBackend: Sendable {
                 keeper = backend.auditEventWriter(sessions, summarizer: ExtractiveSummarizer())
                 let service = backend.callService(rooms, keys: keys, server: ServerInfo(version: "tests", node: "test"))
                 calls = service
-                push = backend.pushService(calls: service, sending: { _ in OutgoingResponse(status: 200) })
+                let accepting: Outgoing = { _ in OutgoingResponse(status: 200) }
+                push = backend.pushService(calls: service, apns: apns?.settings, sending: apns?.send ?? accepting)
                 speech = place.speech.map {
                     backend.speechService(
                         $0, rooms, calls: service, keys: keys, player: $0 as? any ClipPlayer, counters: ServiceCounters(),
@@ -80,7 +86,7 @@ final class TestBackend: Sendable {
         try await keeping.value
         let backend = try place.open()
         try await backend.restore()
-        return try TestBackend(at: place, backend, change)
+        return try TestBackend(at: place, backend, nil, change)
     }
 }
 
@@ -201,9 +207,13 @@ struct AppUser {
     func end(_ session: String) throws -> HTTPAnswer { try ask("POST", "/v1/sessions/end", ["session_id": session]) }
 
     @discardableResult
-    func say(_ text: String, in session: String, at time: String = "2026-11-21T13:16:56Z", as speaker: String = "user") throws -> HTTPAnswer
-    {
-        try ask("POST", "/v1/sessions/\(session)/turn", ["speaker": speaker, "text": text, "timestamp": time])
+    func say(
+        _ text: String, in session: String, at time: String = "2026-11-21T13:16:56Z", as speaker: String = "user", audio: Any? = nil,
+        key: String? = nil
+    ) throws -> HTTPAnswer {
+        var turn: [String: Any] = ["speaker": speaker, "text": text, "timestamp": time]
+        turn["audio_ref"] = audio
+        return try ask("POST", "/v1/sessions/\(session)/turn", turn, with: key.map { [("Idempotency-Key", $0)] } ?? [])
     }
 
     /// The session with `session`, `summary` and `turns`.
@@ -230,12 +240,14 @@ struct StartedSession {
     let url: String
     let token: String
     let room: String
+    let isLogged: Bool
 
     init(_ answer: HTTPAnswer) throws {
-        guard answer.status == 200, let json = answer.json as? [String: String], json.count == 4, let session = json["session_id"],
-            let url = json["livekit_url"], let token = json["livekit_token"], let room = json["room_name"]
-        else { throw DidNotHappen(what: "the four texts of a started session: \(answer.text)") }
-        (self.session, self.url, self.token, self.room) = (session, url, token, room)
+        guard answer.status == 200, let json = answer.json, json.count == 5, let session = json["session_id"] as? String,
+            let url = json["livekit_url"] as? String, let token = json["livekit_token"] as? String,
+            let room = json["room_name"] as? String, let isLogged = json["logged"] as? Bool
+        else { throw DidNotHappen(what: "a started session: \(answer.text)") }
+        (self.session, self.url, self.token, self.room, self.isLogged) = (session, url, token, room, isLogged)
     }
 
     /// Joins the session's room as the app would.

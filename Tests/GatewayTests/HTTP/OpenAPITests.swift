@@ -88,6 +88,12 @@ struct OpenAPITests {
         let asks: [(HTTPAsk, String, Int)] = [
             (HTTPAsk(path: "/v1/rooms", fields: [(name: "Authorization", value: "Bearer " + admin)]), "/v1/rooms", 200),
             (HTTPAsk(path: "/v1/rooms"), "/v1/rooms", 401),
+            (HTTPAsk(path: "/v1/operations", fields: [(name: "Authorization", value: "Bearer " + admin)]), "/v1/operations", 200),
+            (
+                HTTPAsk(path: "/v1/operations/history", fields: [(name: "Authorization", value: "Bearer " + admin)]),
+                "/v1/operations/history", 200
+            ),
+            (HTTPAsk(path: "/v1/operations"), "/v1/operations", 401),
             (HTTPAsk(path: "/v1/rooms/r", fields: [(name: "Authorization", value: "Bearer " + admin)]), "/v1/rooms/{room}", 200),
             (.json("PATCH", "/v1/rooms/r", #"{"metadata":"m"}"#, with: token), "/v1/rooms/{room}", 200),
             (.json("PATCH", "/v1/rooms/r", #"{"meta":"m"}"#, with: token), "/v1/rooms/{room}", 400),

@@ -55,6 +55,18 @@ struct DevelopmentSessionTests {
         #expect(try gateway.webSocket(.upgrade(token: token)).answer.status == 101)
     }
 
+    @Test func voiceAndLanguageAreInTheToken() throws {
+        let answer = try ask(query: "?voice=nova&language=de-AT")
+        #expect(try claims(answer).attributes == ["patchbay.voice": "nova", "patchbay.language": "de-AT"], "\(answer.text)")
+        #expect(try claims(ask()).attributes.isEmpty)
+    }
+
+    @Test(arguments: ["voice=alto", "voice=", "voice=NOVA", "language=d", "language=German%21", "language=%3Cb%3E", "language="])
+    func otherVoicesAndLanguagesAreRefused(query: String) throws {
+        let answer = try ask(query: "?" + query)
+        #expect(answer.status == 400 && answer.json?["token"] == nil, "\(answer.text)")
+    }
+
     // MARK: Administration
 
     @Test(arguments: ["", "?room=lobby", "?room=a%20b"]) func dashboardGetsATokenForTheListAndOneRoom(query: String) throws {
@@ -64,13 +76,16 @@ struct DevelopmentSessionTests {
         let video = try #require(try claims(answer).video)
         let room = query.isEmpty ? "" : query == "?room=lobby" ? "lobby" : "a b"
         #expect(video.roomList && video.roomAdmin == !query.isEmpty && video.room == room)
-        #expect(!video.roomJoin && !video.roomCreate)
+        #expect(!video.roomJoin && video.roomCreate)
     }
 
     @Test func administratorTokenWorks() throws {
         let ann = try Caller(gateway, room: "lobby", identity: "ann")
         let token = try #require(try ask([Self.ownPage], "administrator", query: "?room=lobby").json?["token"] as? String)
-        for (path, status) in [("/v1/rooms", 200), ("/v1/rooms/lobby", 200), ("/v1/rooms/lobby/events", 200), ("/v1/rooms/other", 403)] {
+        for (path, status) in [
+            ("/v1/rooms", 200), ("/v1/operations/history", 200), ("/v1/rooms/lobby", 200), ("/v1/rooms/lobby/events", 200),
+            ("/v1/rooms/other", 403),
+        ] {
             let ask = HTTPAsk(path: path, fields: [("Authorization", "Bearer " + token)])
             #expect(try ask.answer(port: gateway.port)?.status == status, "\(path)")
         }
@@ -159,5 +174,17 @@ struct DevelopmentSessionTests {
         for id in ["zoo", "shop", "default"] { #expect(try assistant("?assistant=" + id) == id) }
         let unknown = try ask(query: "?assistant=nobody")
         #expect(unknown.status == 404 && unknown.code == "assistant_not_found")
+    }
+
+    @Test func callsWithoutLoginChooseFromAllAssistants() throws {
+        dispatch.registry.noteWorker(of: "zoo", 1)
+        let answer = try ask([Self.ownPage], "assistants")
+        let list = try #require(answer.json?["assistants"] as? [[String: Any]])
+        #expect(list.map { $0["id"] as? String } == ["default", "shop", "zoo"])
+        #expect(list.map { $0["name"] as? String } == [AssistantDefinition.builtIn.name, "Robin", "zoo"])
+        #expect(list.map { $0["connected"] as? Bool } == [false, false, true])
+        #expect(!answer.text.contains("instructions"))
+        let foreign = try ask([("Origin", "https://evil.example")], "assistants")
+        #expect(foreign.status == 403 && foreign.json?["assistants"] == nil)
     }
 }

@@ -13,6 +13,7 @@ struct WebPageTests {
         WebFile(path: "patchbay.js", content: script), WebFile(path: "patchbay.d.ts", content: [65]),
         WebFile(path: "playground/parts/icon.svg", content: Array("<svg/>".utf8)), WebFile(path: "playground/style.css", content: []),
         WebFile(path: "sessions/index.html", content: Array("<!doctype html><title>s</title>".utf8)),
+        WebFile(path: "calls/index.html", content: Array("<!doctype html><title>c</title>".utf8)),
         WebFile(path: "dashboard/index.html", content: Array("<!doctype html><title>d</title>".utf8)),
         WebFile(path: "dist/patchbay.js", content: Array("bundle".utf8)),
         WebFile(path: "data.json", content: Array("{}".utf8)),
@@ -33,7 +34,7 @@ struct WebPageTests {
         #expect(try ask("/web/playground/index.html").body == answer.body)
     }
 
-    @Test(arguments: ["sessions", "dashboard"]) func pagesHaveAddressesOfTheirOwn(page: String) throws {
+    @Test(arguments: ["sessions", "calls", "dashboard"]) func pagesHaveAddressesOfTheirOwn(page: String) throws {
         let answer = try ask("/" + page)
         let file = try #require(Self.files.first { $0.path == "\(page)/index.html" })
         #expect(answer.status == 200 && answer.body == file.content)
@@ -48,7 +49,7 @@ struct WebPageTests {
         #expect(try gateway.get("/dashboard")?.status == 200)
     }
 
-    @Test(arguments: ["/", "/sessions", "/dashboard", "/web/patchbay.js", "/web/playground/parts/icon.svg"])
+    @Test(arguments: ["/", "/sessions", "/calls", "/dashboard", "/web/patchbay.js", "/web/playground/parts/icon.svg"])
     func pagesAreServedWithTheirPolicy(path: String) throws {
         let fields = try ask(path).fields
         #expect(
@@ -153,7 +154,7 @@ struct WebPageTests {
 
     @Test func pagesCanBeTurnedOff() throws {
         let gateway = try TestGateway { $0.edge.servesPages = false }
-        for path in ["/", "/sessions", "/dashboard", "/web/patchbay.js", "/web/playground/index.html"] {
+        for path in ["/", "/sessions", "/calls", "/dashboard", "/web/patchbay.js", "/web/playground/index.html"] {
             #expect(try gateway.get(path)?.status == 404, "\(path)")
         }
         #expect(try gateway.get("/openapi.json")?.text.contains("/web/") == false)
@@ -168,7 +169,7 @@ struct WebPageTests {
             try !name.split(separator: "/").contains { $0.hasPrefix(".") || $0 == "package.json" }
                 && folder.appending(path: name).resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true
         }
-        let bundles = ["patchbay", "patchbay-assistant", "playback-worklet", "capture-worklet"].flatMap {
+        let bundles = ["patchbay", "patchbay-assistant", "patchbay-audio-button", "playback-worklet", "capture-worklet"].flatMap {
             ["dist/\($0).js", "dist/\($0).js.map"]
         }
         #expect(Set(WebFile.all.map(\.path)) == Set(files + bundles))

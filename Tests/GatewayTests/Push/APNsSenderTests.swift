@@ -14,12 +14,12 @@ struct APNsSenderTests {
     private static let device = SecretText("00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0")
     private static let key = SigningKey.curve()
 
-    private static func request(ringing span: Duration = .seconds(45)) -> PushRequest {
+    private static func request(ringing span: Duration = .seconds(45)) -> APNsPush {
         let (ann, bob) = (CallParty.user(Identity(text: "ann")), CallParty.user(Identity(text: "bob")))
         let call = CallInfo(
             id: CallID(text: "CA_1"), room: "call-CA_1", seq: 1, status: .started, caller: ann, callerName: "Ann", metadata: "m",
-            members: [CallMember(party: ann, status: .answered), CallMember(party: bob, status: .started)])
-        return PushRequest(call: call, user: UserID(), expiresAt: now + span)
+            members: [CallMember(party: ann, status: .answered), CallMember(party: bob, status: .started)], startedAt: 1_795_266_000_000)
+        return APNsPush(call, until: now + span)
     }
 
     private static var now: WallTime { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) }
@@ -46,7 +46,11 @@ struct APNsSenderTests {
         #expect(request.fields["connection"] == nil)
         let body = try #require(try JSONSerialization.jsonObject(with: Data(request.body.utf8)) as? [String: Any])
         #expect(body["aps"] is [String: Any])
-        #expect(body["call"] as? [String: String] == ["id": "CA_1", "caller": "ann", "caller_name": "Ann", "metadata": "m"])
+        #expect(
+            body["call"] as? [String: String] == [
+                "id": "CA_1", "uuid": "68907bba-dc75-8277-b806-e931ba3ae9e1", "started_at": "2026-11-21T13:00:00.000Z", "caller": "ann",
+                "caller_name": "Ann", "metadata": "m",
+            ])
         let parts = try #require(request.fields["authorization"]).dropFirst("bearer ".count).split(separator: ".")
         #expect(parts.count == 3 && String(decoding: Base64.urlSafe.decode(parts[0].utf8) ?? [], as: UTF8.self).contains("ABC123DEFG"))
     }

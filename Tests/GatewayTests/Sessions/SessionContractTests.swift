@@ -51,6 +51,26 @@ struct SessionContractTests {
         #expect(pages == 3 && found.count == 5 && Set(found) == Set(started))
     }
 
+    @Test func turnRefersToItsAudio() throws {
+        let session = try ann.start().session
+        try ann.say("first", in: session, audio: "s3://calls/4711.ogg#t=12", key: "k")
+        try ann.say("second", in: session, at: "2026-11-21T13:16:57Z")
+        #expect(try ann.say("first", in: session, audio: "s3://calls/4711.ogg#t=12", key: "k").status == 200)
+        #expect(try ann.say("first", in: session, audio: "another", key: "k").json?["code"] as? String == "idempotency_key_reused")
+        let turns = try #require(try ann.show(session)["turns"] as? [[String: Any]])
+        #expect(turns.map { $0["audio_ref"] as? String } == ["s3://calls/4711.ogg#t=12", nil])
+        #expect(try ann.ask("GET", "/v1/sessions/\(session)/export?format=json").text.contains("4711.ogg"))
+        #expect(try ann.ask("GET", "/v1/sessions/\(session)/recordings").text == "[]", "a reference is no recording")
+    }
+
+    @Test(arguments: ["" as any Sendable, String(repeating: "x", count: 257), 7, ["a.ogg"], true])
+    func malformedReferenceToAudioIsRefused(reference: any Sendable) throws {
+        let session = try ann.start().session
+        let answer = try ann.say("first", in: session, audio: reference)
+        #expect(answer.status == 400 && answer.text.contains("audio_ref"), "\(answer.text)")
+        #expect(try ann.words(of: session).isEmpty)
+    }
+
     @Test func sessionIsShownWithItsTurnsInOrder() throws {
         let session = try ann.start().session
         try ann.say("second", in: session, at: "2026-11-21T13:16:57.250Z", as: "assistant")

@@ -71,7 +71,7 @@ struct SessionPrivacyTests {
 
     @Test func filesContainNoPlaintext() throws {
         let started = try ann.start(clientContext: "a rare context", key: "a rare key")
-        try ann.say(Self.secret, in: started.session)
+        try ann.say(Self.secret, in: started.session, audio: "a rare name")
         let caller = try started.join(backend.gateway)
         try caller.ask(segment("s1", "another rare sentence"))
         try caller.ask(.sendText(TextMessage(text: "a rare message")))

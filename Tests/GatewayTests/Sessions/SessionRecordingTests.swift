@@ -3,6 +3,7 @@ import Backend
 import Engine
 import Foundation
 import Gateway
+import OggOpus
 import Testing
 import Wire
 

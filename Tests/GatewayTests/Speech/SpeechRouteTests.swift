@@ -4,6 +4,7 @@ import Foundation
 import Gateway
 import HTTPServer
 import Identity
+import OggOpus
 import Store
 import Testing
 import Wire
@@ -95,7 +96,7 @@ struct SpeechRouteTests {
         let (bob, text) = (try AppUser(backend, "bob@example.org"), "are you ill")
         let first = wasService ? serviceUser(TestToken.assistant("shop")) : ann
         let known = try job(text, first)
-        try Patience.until("it runs") { try state(known, first)["progress"] as? Int == 40 }
+        try Patience.until("it runs") { try state(known, first)["progress"] as? Int == 36 }
         let (unready, meanwhile) = (try speak(text, bob), try speak("are you well", bob))
         func fields(_ answer: HTTPAnswer) -> [String: String] { (answer.json ?? [:]).filter { $0.key != "id" }.mapValues { "\($0)" } }
         #expect(unready.status == 202 && unready.json?["id"] as? String != known && fields(unready)["progress"] == "0")
@@ -124,7 +125,7 @@ struct SpeechRouteTests {
         let channel = try backend.gateway.webSocket(.upgrade(token: ann.accessToken, path: "/v1/events"))
         guard case .text = try channel.next() else { throw DidNotHappen(what: "hello") }
         let id = try job("a long text")
-        try Patience.until("progress") { try state(id)["progress"] as? Int == 40 }
+        try Patience.until("progress") { try state(id)["progress"] as? Int == 36 }
         #expect(try state(id)["status"] as? String == "generating")
         #expect(try ann.ask("GET", "/v1/speech/\(id)/audio").code == "clip_not_ready")
         tones.release()
@@ -133,7 +134,7 @@ struct SpeechRouteTests {
             guard case .text(let text) = try channel.next() else { continue }
             events.append(String(decoding: text, as: UTF8.self))
         }
-        #expect(events.first == #"{"type":"speech.progress","data":{"id":"\#(id)","progress":40}}"#)
+        #expect(events.first == #"{"type":"speech.progress","data":{"id":"\#(id)","progress":36}}"#)
         #expect(events.last == #"{"type":"speech.ready","data":{"id":"\#(id)"}}"#)
         #expect(try state(id)["status"] as? String == "ready")
     }
@@ -215,6 +216,8 @@ struct SpeechRouteTests {
 
     @Test func audioThatIsNoClipIsAFailure() throws {
         struct Nothing: SpeechGenerator {
+            let providers = [SpeechProvider.embedded]
+
             func generate(_: String, voice: String, provider: String, progress: @escaping @Sendable (Int) -> Void) -> GeneratedSpeech {
                 GeneratedSpeech(samples: voice == "echo" ? [1, 2] : [], sampleRate: voice == "echo" ? 7 : 16_000)
             }
@@ -318,7 +321,8 @@ struct SpeechRouteTests {
     @Test func theRoutesAreInTheOpenAPIDocument() throws {
         let document = try JSONValue(parsing: try #require(try backend.gateway.get("/openapi.json")).body)
         for (path, method) in [
-            ("/v1/speech", "post"), ("/v1/speech/{id}", "get"), ("/v1/speech/{id}", "delete"), ("/v1/speech/{id}/audio", "get"),
+            ("/v1/speech", "post"), ("/v1/speech", "get"), ("/v1/speech/providers", "get"), ("/v1/speech/lookup", "post"),
+            ("/v1/speech/{id}", "get"), ("/v1/speech/{id}", "delete"), ("/v1/speech/{id}/audio", "get"),
             ("/v1/speech/{id}/play", "post"), ("/v1/assistants", "get"), ("/v1/assistants/{id}", "get"), ("/v1/assistants/{id}", "put"),
             ("/v1/assistants/{id}", "delete"),
         ] { #expect(document["paths"]?[path]?[method]?["responses"] != nil, "\(method) \(path)") }

@@ -17,6 +17,7 @@ final class ToneGenerator: SpeechGenerator {
         var plays: [Play] = []
     }
 
+    let providers = [SpeechProvider.embedded, SpeechProvider(name: "cloud", voices: ["anna", "emil"])]
     private let state = Mutex(State())
 
     /// The texts so far, one for each attempt.

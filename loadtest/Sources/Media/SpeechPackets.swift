@@ -1,5 +1,6 @@
 import Audio
 import Foundation
+import OggOpus
 import Wire
 
 /// Encoded speech as frames that only need a stamp. Encoded once at start and shared by all tracks, each with its own offset.

@@ -15,6 +15,9 @@ extension RoomHost {
             switch query {
             case .rooms: return .rooms(table.open.map { RoomListEntry($0.room, homePort: homePort) })
             case .counters: return .done
+            case .connections(let limit):
+                return .connections(
+                    table.open.reduce(into: RoomConnections(limit: limit)) { $0.append($1.room.connections, in: $1.name) })
             case .room(let name): return .room(RoomView(try hostedRoom(name).hosted.room, homePort: homePort, at: context.now))
             case .log(let name): return .log(try hostedRoom(name).hosted.log.view)
             case .command(let command, let name):

@@ -51,7 +51,7 @@ extension BadHandshake {
                 $0.expires = TestToken.now - 600
             }),
         BadHandshake(
-            "not yet valid", 401, "token_not_yet_valid", token: TestToken.joining("table", as: "eve") { $0.notBefore = TestToken.now + 300 }
+            "not yet valid", 401, "token_not_yet_valid", token: TestToken.joining("table", as: "eve") { $0.notBefore = TestToken.now + 3_600 }
         ),
         BadHandshake(
             "without an end", 401, "missing_expiry",
