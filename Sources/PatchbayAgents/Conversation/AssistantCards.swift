@@ -34,11 +34,11 @@ struct AssistantCards: Sendable, Hashable {
         return card
     }
 
-    /// A card for a tool that failed, with "Try again" if that may help.
-    static func failure(of call: ToolCall, _ message: String, retry: Bool) -> AssistantCard {
+    /// Returns a card for a failed tool, with the action `tryAgain` if retrying may help.
+    static func failure(of call: ToolCall, _ message: String, retry: Bool, tryAgain: String) -> AssistantCard {
         let name = call.name.split { $0 == "_" || $0 == "-" }.joined(separator: " ")
         return AssistantCard(
             id: call.id, kind: .error, title: name, body: message,
-            actions: retry ? [AssistantCard.Action(id: "retry", title: "Try again")] : [])
+            actions: retry ? [AssistantCard.Action(id: "retry", title: tryAgain)] : [])
     }
 }

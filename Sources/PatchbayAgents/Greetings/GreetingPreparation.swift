@@ -1,6 +1,7 @@
 internal import Audio
 internal import Foundation
 internal import Logging
+internal import OggOpus
 internal import PatchbayClient
 internal import Wire
 

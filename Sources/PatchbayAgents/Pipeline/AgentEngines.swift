@@ -16,12 +16,14 @@ public struct AgentEngines: Sendable {
     public var announcer: any SpeechSynthesizer
     /// Hears the users and speaks the responses, if set.
     public var realtime: (any RealtimeProvider)?
+    /// The languages that the engines support.
+    public var languages: EngineLanguages
 
     /// - Parameter announcer: nil is `synthesizer`.
     public init(
         detector: any VoiceActivityDetectorFactory, recognizer: any SpeechRecognizer, responder: any Responder,
         synthesizer: any SpeechSynthesizer, tools: any ToolRunner = NoTools(), announcer: (any SpeechSynthesizer)? = nil,
-        realtime: (any RealtimeProvider)? = nil
+        realtime: (any RealtimeProvider)? = nil, languages: EngineLanguages = EngineLanguages()
     ) {
         self.detector = detector
         self.recognizer = recognizer
@@ -30,6 +32,7 @@ public struct AgentEngines: Sendable {
         self.tools = tools
         self.announcer = announcer ?? synthesizer
         self.realtime = realtime
+        self.languages = languages
     }
 }
 
@@ -53,25 +56,6 @@ public struct NoTools: ToolRunner {
 
     public func run(_ call: ToolCall, of tool: AssistantTool) async -> ToolOutcome {
         .failed(message: "The tool \(call.name) is not available.", retry: false)
-    }
-}
-
-/// Phrases that an assistant says without asking its responder, in its language.
-public struct AssistantPhrases: Sendable, Hashable {
-    public var question = "Are you still there?"
-    public var apology = "Sorry, something went wrong. Could you try that again?"
-    public var notUnderstood = "Sorry, I didn't catch that. Could you say it again?"
-    /// When a tool has failed and the responder says nothing about it.
-    public var toolFailed = "Sorry, that didn't work."
-
-    public init() {}
-
-    func text(of phrase: AssistantPhrase) -> String {
-        switch phrase {
-        case .question: question
-        case .apology: apology
-        case .notUnderstood: notUnderstood
-        }
     }
 }
 
@@ -131,7 +115,7 @@ public struct EmbeddedEngines: Sendable {
             detector: detector, recognizer: try providers.recognizer.map { try OpenAIRecognizer($0, secrets: secrets) } ?? recognizer,
             responder: try providers.responder.map { try OpenAIResponder($0, secrets: secrets) } ?? RulesResponder(name: assistant.name),
             synthesizer: announcer.synthesizer, tools: tools, announcer: announcer,
-            realtime: try providers.realtime.map { try OpenAIRealtime($0, secrets: secrets) })
+            realtime: try providers.realtime.map { try OpenAIRealtime($0, secrets: secrets) }, languages: EngineLanguages(of: providers))
     }
 
     private func announcer(for assistant: AssistantDefinition) throws -> CachedSynthesizer {
@@ -154,7 +138,7 @@ public struct EmbeddedEngines: Sendable {
 
 /// The configuration that all parts of a pipeline share.
 struct PipelineConfiguration: Sendable {
-    let definition: AssistantDefinition
+    let speech: ConversationSpeech
     let engines: AgentEngines
     let phrases: AssistantPhrases
     /// The definition's, and the session's context.
@@ -163,6 +147,8 @@ struct PipelineConfiguration: Sendable {
     let clock: PipelineClock
     /// Receives the metrics of each turn.
     let onMetrics: @Sendable (TurnMetrics) -> Void
+
+    var definition: AssistantDefinition { speech.definition }
 }
 
 /// The time of a pipeline. Tests have one of their own, so that a loaded machine does not make users late.

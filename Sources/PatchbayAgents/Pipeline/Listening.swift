@@ -77,7 +77,7 @@ struct Listening {
     mutating func recognize(
         _ id: RecognitionID, _ who: Identity, isPartial: Bool, take: @escaping @Sendable (TurnInput?) async -> Void
     ) {
-        guard let segment = microphone(of: who)?.segment(isPartial: isPartial, language: configuration.definition.language) else { return }
+        guard let segment = microphone(of: who)?.segment(isPartial: isPartial, language: configuration.speech.language) else { return }
         recognitions[id] = Task { [configuration] in
             do {
                 for try await result in configuration.engines.recognizer.recognize(segment) { await take(.recognized(id, result)) }
@@ -109,7 +109,7 @@ struct Listening {
         return TranscriptSegment(
             id: "u\(transcript.utterance)-\(idSuffix)", rev: transcript.revision, role: .user, participant: transcript.speaker,
             track: microphone?.track.sid, text: transcript.text, final: transcript.isFinal,
-            language: transcript.language.isEmpty ? configuration.definition.language : transcript.language,
+            language: transcript.language.isEmpty ? configuration.speech.language : transcript.language,
             endTs: microphone?.position?.ticks)
     }
 }

@@ -80,7 +80,9 @@ struct Responding {
     }
 
     mutating func publish(_ progress: SpeechProgress, of turn: TurnID) {
-        let segments = transcripts.segments(of: turn, progress, track: room?.voiceTrack, language: configuration.definition.language)
+        let isOwn = records[turn]?.messages.isEmpty ?? false
+        let language = isOwn ? configuration.speech.announced : configuration.definition.language
+        let segments = transcripts.segments(of: turn, progress, track: room?.voiceTrack, language: language)
         for segment in segments { room?.publish(segment) }
     }
 

@@ -8,6 +8,8 @@ struct ResponseWriter: Sendable {
     private static let toolRoundsMax = 8
     /// Text of one turn.
     private static let charactersMax = 16_000
+    /// The prefix of a failed tool's result, for the responder.
+    private static let failed = "The tool failed: "
 
     let turn: TurnID
     let configuration: PipelineConfiguration
@@ -22,10 +24,17 @@ struct ResponseWriter: Sendable {
     /// Streams a response, running the tools that it calls.
     func write() async {
         do {
+            var hasFailed = false
             for _ in 0..<Self.toolRoundsMax {
                 let round = try await streamRound()
-                if round.calls.isEmpty { return output.submit(.complete(turn)) }
-                _ = await run(round.calls, after: round.text)
+                if round.calls.isEmpty {
+                    // The user must learn of the failure even if the responder does not mention it.
+                    if hasFailed, round.text.allSatisfy(\.isWhitespace) {
+                        try await speak(configuration.phrases.toolFailed, with: configuration.engines.announcer)
+                    }
+                    return output.submit(.complete(turn))
+                }
+                hasFailed = await run(round.calls, after: round.text).contains { $0.hasPrefix(Self.failed) }
                 try Task.checkCancellation()
             }
             throw ProviderError(.invalidResponse, "The responder called tools \(Self.toolRoundsMax) times in one turn.")
@@ -128,9 +137,9 @@ struct ResponseWriter: Sendable {
         case .failed(let message, let retry):
             await pipeline.update {
                 $0.room?.send(.toolFailed(id: call.id, name: call.name, message: message, retry: retry))
-                $0.show(AssistantCards.failure(of: call, message, retry: retry))
+                $0.show(AssistantCards.failure(of: call, message, retry: retry, tryAgain: configuration.phrases.tryAgain))
             }
-            return "The tool failed: \(message)"
+            return Self.failed + message
         }
     }
 }

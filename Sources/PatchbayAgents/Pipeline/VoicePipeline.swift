@@ -28,20 +28,25 @@ public actor VoicePipeline {
     private var opening: AssistantOpening
     /// The conversation before this pipeline joined.
     private var past = PastConversation()
+    /// Whether a user has been greeted.
+    private var hasWelcomed = false
     private var hasEnded = false
 
     /// - Parameters:
     ///   - context: appended to the definition's instructions: the session's context and earlier summaries.
+    ///   - preferences: the voice and the language that the users have chosen.
+    ///   - phrases: nil for those of the conversation's language.
     public init(
-        _ definition: AssistantDefinition, engines: AgentEngines, context: String = "", settings: TurnSettings = TurnSettings(),
-        phrases: AssistantPhrases = AssistantPhrases(), logger: Logger = Logger(label: "patchbay.agent"),
-        onMetrics: @escaping @Sendable (TurnMetrics) -> Void = { _ in }
+        _ definition: AssistantDefinition, engines: AgentEngines, context: String = "",
+        preferences: SpeechPreferences = SpeechPreferences(), settings: TurnSettings = TurnSettings(), phrases: AssistantPhrases? = nil,
+        logger: Logger = Logger(label: "patchbay.agent"), onMetrics: @escaping @Sendable (TurnMetrics) -> Void = { _ in }
     ) {
+        let speech = ConversationSpeech(definition, preferences, engines.languages)
         self.init(
             PipelineConfiguration(
-                definition: definition, engines: engines, phrases: phrases,
-                instructions: [definition.instructions, context].filter { !$0.isEmpty }.joined(separator: "\n\n"), logger: logger,
-                clock: PipelineClock(), onMetrics: onMetrics), settings)
+                speech: speech, engines: engines, phrases: phrases ?? AssistantPhrases(language: speech.announced),
+                instructions: [definition.instructions, speech.instruction ?? "", context].filter { !$0.isEmpty }
+                    .joined(separator: "\n\n"), logger: logger, clock: PipelineClock(), onMetrics: onMetrics), settings)
     }
 
     init(_ configuration: PipelineConfiguration, _ settings: TurnSettings) {
@@ -69,6 +74,7 @@ public actor VoicePipeline {
         let joined = try await JoinedRoom(room)
         if continues {
             opening.omitGreeting()
+            hasWelcomed = true
             past.willContinue(at: now + Self.snapshotSpan)
         }
         attach(to: joined)
@@ -81,6 +87,11 @@ public actor VoicePipeline {
     /// Prepares the pipeline for events of `room`.
     func attach(to room: some AgentRoom) {
         attendance.begin(at: now)
+        if let limit = configuration.speech.limit {
+            configuration.logger.warning(
+                "The chosen language is beyond the assistant's engines",
+                metadata: ["language": "\(limit.language)", "spoken": "\(limit.spoken)", "understood": "\(limit.understood)"])
+        }
         responding.room = room
         responding.output = SpeechOutput(room: room, clock: configuration.clock) { [weak self] in await self?.take($0) }
     }
@@ -216,10 +227,19 @@ public actor VoicePipeline {
     private func welcome(_ who: Identity, name: String) {
         attendance.join(who)
         responding.log.setName(name, of: who)
-        let greeting = opening.takeGreeting(for: name)
+        if let limit = configuration.speech.limit { responding.room?.send(.languageLimited(limit)) }
+        var greeting = opening.takeGreeting(for: name)
         handle(.tick)
+        if let notice = takeNotice() { greeting.append(notice) }
         guard !greeting.isEmpty, let turn = machine.beginOwnTurn(at: now) else { return }
         say(turn, greeting)
+    }
+
+    /// Returns the notice about the language, once; nil afterwards, and in a continued conversation.
+    private func takeNotice() -> String? {
+        guard !hasWelcomed else { return nil }
+        hasWelcomed = true
+        return configuration.speech.notice
     }
 
     /// Takes a message of a user's client. Unknown ones are ignored.

@@ -31,14 +31,22 @@ public struct VoiceAgent: Sendable {
         var logger = logger
         logger[metadataKey: "job"] = "\(job.id)"
         if let trace = ConversationTrace.current { logger[metadataKey: "trace"] = "\(trace.traceID)" }
-        // Ends with the call at the latest; the next call prepares what is missing then.
-        async let _: Void = self.engines.prepareGreetings(
-            of: definition, from: GatewayClips(url: job.url, trust: job.options.trust, tokens: tokens), logger: logger)
         let engines = try engines.engines(for: definition, tools: GatewayToolRunner(job, tokens: tokens))
         let room = try await job.connect()
-        logger.info("joined", metadata: ["room": "\(job.room)", "attempt": .stringConvertible(job.attempt)])
+        let preferences = SpeechPreferences(room.hello)
+        let speech = ConversationSpeech(definition, preferences, engines.languages)
+        // Ends with the call at the latest; the next call prepares the remaining greetings.
+        async let _: Void = self.engines.prepareGreetings(
+            of: speech.definition, from: GatewayClips(url: job.url, trust: job.options.trust, tokens: tokens), logger: logger)
+        logger.info(
+            "joined",
+            metadata: [
+                "room": "\(job.room)", "attempt": .stringConvertible(job.attempt), "voice": "\(speech.definition.voice)",
+                "language": "\(speech.definition.language)",
+            ])
         let pipeline = VoicePipeline(
-            definition, engines: engines, context: Self.context(of: room.hello.session, metadata: job.metadata), logger: logger
+            definition, engines: engines, context: Self.context(of: room.hello.session, metadata: job.metadata), preferences: preferences,
+            logger: logger
         ) { [logger] metrics in
             logger.info(
                 "turn",

@@ -90,6 +90,43 @@ enum Signal {
     }
 }
 
+/// Characteristics by which voices can be told apart in 16 kHz audio.
+struct Voice {
+    /// Median fundamental frequency in Hz, by autocorrelation.
+    let pitch: Double
+    /// Median of the spectral centroid of voiced windows in Hz, from the zero-crossing rate.
+    let brightness: Double
+
+    init(_ samples: [Float]) {
+        var pitches: [Double] = []
+        var crossings: [Double] = []
+        for start in stride(from: 0, to: samples.count - 1_200, by: 1_200) {
+            let window = samples[start..<start + 1_200].map(Double.init)
+            let energy = window.reduce(0) { $0 + $1 * $1 }
+            guard energy > 3 else { continue }
+            var best = (lag: 0, likeness: 0.0)
+            for lag in 40...260 {
+                var product = 0.0
+                var one = 1e-9
+                var other = 1e-9
+                for index in stride(from: 0, to: 1_200 - 260, by: 2) {
+                    product += window[index] * window[index + lag]
+                    one += window[index] * window[index]
+                    other += window[index + lag] * window[index + lag]
+                }
+                // A slight preference for short lags avoids octave errors.
+                let likeness = product / (one * other).squareRoot() - Double(lag) * 0.0005
+                if likeness > best.likeness { best = (lag, likeness) }
+            }
+            guard best.likeness > 0.5 else { continue }
+            pitches.append(16_000 / Double(best.lag))
+            crossings.append(Double(zip(window, window.dropFirst()).count { ($0 < 0) != ($1 < 0) }) * 16_000 / 2_400)
+        }
+        pitch = pitches.sorted()[pitches.count / 2]
+        brightness = crossings.sorted()[crossings.count / 2]
+    }
+}
+
 /// Words in lower case without punctuation, with numbers as words.
 func words(_ text: String) -> [String] {
     let numbers = [

@@ -12,7 +12,7 @@ struct EmbeddedVoicesTests {
         var sounds: [(voice: EmbeddedVoice, pitch: Double, brightness: Double)] = []
         for voice in EmbeddedVoice.allCases {
             let speech = try await Embedded.speech(Embedded.hibari().synthesize(Self.text, voice: voice.rawValue))
-            let sound = Sound(try speech.forRecognizer())
+            let sound = Voice(try speech.forRecognizer())
             sounds.append((voice, sound.pitch, sound.brightness))
         }
         for (index, one) in sounds.enumerated() {
@@ -97,42 +97,5 @@ struct EmbeddedVoicesTests {
     @Test(arguments: ["", " ", "...", "日本語", String(repeating: "x", count: 3_000), "\u{0}%s%n\u{7f}", "<a>&b;\"'`\\"])
     func fliteSurvivesUnusualText(_ text: String) async throws {
         for try await piece in FliteSynthesizer().synthesize(text, voice: "rms") { #expect(piece.sampleRate == 16_000) }
-    }
-}
-
-/// What distinguishes voices in 16 kHz audio.
-private struct Sound {
-    /// Median fundamental frequency in Hz, by autocorrelation.
-    let pitch: Double
-    /// Median over the spectrum's centre of gravity of voiced windows, in Hz, from the rate of zero crossings.
-    let brightness: Double
-
-    init(_ samples: [Float]) {
-        var pitches: [Double] = []
-        var crossings: [Double] = []
-        for start in stride(from: 0, to: samples.count - 1_200, by: 1_200) {
-            let window = samples[start..<start + 1_200].map(Double.init)
-            let energy = window.reduce(0) { $0 + $1 * $1 }
-            guard energy > 3 else { continue }
-            var best = (lag: 0, likeness: 0.0)
-            for lag in 40...260 {
-                var product = 0.0
-                var one = 1e-9
-                var other = 1e-9
-                for index in stride(from: 0, to: 1_200 - 260, by: 2) {
-                    product += window[index] * window[index + lag]
-                    one += window[index] * window[index]
-                    other += window[index + lag] * window[index + lag]
-                }
-                // A slight preference for short lags, against octave errors.
-                let likeness = product / (one * other).squareRoot() - Double(lag) * 0.0005
-                if likeness > best.likeness { best = (lag, likeness) }
-            }
-            guard best.likeness > 0.5 else { continue }
-            pitches.append(16_000 / Double(best.lag))
-            crossings.append(Double(zip(window, window.dropFirst()).count { ($0 < 0) != ($1 < 0) }) * 16_000 / 2_400)
-        }
-        pitch = pitches.sorted()[pitches.count / 2]
-        brightness = crossings.sorted()[crossings.count / 2]
     }
 }

@@ -15,6 +15,7 @@ import Wire
 struct GatewayClipTests {
     /// Speaks each text as one second of a tone, with two words.
     private final class ToneGenerator: SpeechGenerator {
+        let providers = [SpeechProvider.embedded]
         private let noted = Mutex<[String]>([])
         var texts: [String] { noted.withLock { $0 } }
 

@@ -16,15 +16,17 @@ struct FakeCall {
     /// - Parameter isRealTime: for engines that need real time.
     init(
         _ engines: AgentEngines, definition: AssistantDefinition = AssistantDefinition(id: "test"), userName: String = "Alice",
-        settings: TurnSettings = TurnSettings(), logger: Logger = Logger(label: "patchbay.agent"), isRealTime: Bool = false
+        preferences: SpeechPreferences = SpeechPreferences(), settings: TurnSettings = TurnSettings(),
+        logger: Logger = Logger(label: "patchbay.agent"), isRealTime: Bool = false
     ) {
         let clock = TestClock(isRealTime: isRealTime)
         self.clock = clock
         room = FakeRoom(clock)
         let time = PipelineClock(now: { clock.now }, sleep: { try await clock.sleep($0) })
+        let speech = ConversationSpeech(definition, preferences, engines.languages)
         let configuration = PipelineConfiguration(
-            definition: definition, engines: engines, phrases: AssistantPhrases(), instructions: definition.instructions, logger: logger,
-            clock: time, onMetrics: { _ in })
+            speech: speech, engines: engines, phrases: AssistantPhrases(language: speech.announced), instructions: definition.instructions,
+            logger: logger, clock: time, onMetrics: { _ in })
         pipeline = VoicePipeline(configuration, settings)
         self.userName = userName
     }

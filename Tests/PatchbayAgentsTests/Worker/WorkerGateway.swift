@@ -176,8 +176,10 @@ final class WorkerGateway: Sendable {
         return try await backend.store.user(issuer: "tests", subject: name, email: nil, at: .now).id
     }
 
-    func startSession(of user: UserID, assistant: String) async throws -> (room: String, token: String, session: SessionID) {
-        let request = SessionRequest(context: "phone", assistantID: assistant, clientContext: nil, idempotencyKey: nil)
+    func startSession(
+        of user: UserID, assistant: String, _ request: SessionRequest? = nil
+    ) async throws -> (room: String, token: String, session: SessionID) {
+        let request = request ?? SessionRequest(context: "phone", assistantID: assistant)
         let ticket = try await #require(sessions).start(request, of: user, host: "127.0.0.1:\(port)")
         return (ticket.roomName, ticket.livekitToken, ticket.sessionId)
     }
