@@ -145,7 +145,7 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
 private enum AdministrationCoding {
     /// - Parameter parts: the path below `/v1/rooms`, not escaped.
     static func path(_ parts: [String]) -> String {
-        (["", "v1", "rooms"] + parts.map(escaped)).joined(separator: "/")
+        (["", "v1", "rooms"] + parts.map(GatewayHTTP.escaped)).joined(separator: "/")
     }
 
     /// Gateways decode a path before they split it, and remove empty and dot segments.
@@ -155,32 +155,13 @@ private enum AdministrationCoding {
 
     static func decode<Value: Decodable>(_ response: HTTPExchangeResponse) throws(AdministrationError) -> Value {
         guard (200..<300).contains(response.status) else {
-            guard let error = try? JSON.decode(ErrorBody.self, from: response.body, names: .snakeCase) else {
-                throw .badAnswer(status: response.status)
-            }
+            guard let error = GatewayErrorBody(response) else { throw .badAnswer(status: response.status) }
             throw .refused(status: response.status, code: error.code, message: error.message)
         }
         guard let value = try? JSON.decode(Value.self, from: response.body, names: .snakeCase) else {
             throw .badAnswer(status: response.status)
         }
         return value
-    }
-
-    private struct ErrorBody: Decodable {
-        var code: String
-        var message: String
-    }
-
-    /// Percent-encodes all but the unreserved characters (RFC 3986 section 2.3).
-    private static func escaped(_ text: String) -> String {
-        text.utf8.map { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-                UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
-                String(UnicodeScalar(byte))
-            default: "%" + String(byte >> 4, radix: 16, uppercase: true) + String(byte & 15, radix: 16, uppercase: true)
-            }
-        }.joined()
     }
 }
 

@@ -6,6 +6,10 @@ internal import Wire
 struct HTTPExchangeResponse: Sendable {
     var status: Int
     var body: [UInt8]
+    /// The value of `Retry-After`, if it is a number of seconds.
+    var retryAfterSeconds: Int?
+    /// The value of `Link`.
+    var link: String?
 }
 
 /// One HTTPS request on a connection of its own. Redirects are not followed.
@@ -81,7 +85,10 @@ private final class HTTPExchangeHandler: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let full = Self.unwrapInboundIn(data)
         response.succeed(
-            HTTPExchangeResponse(status: Int(full.head.status.code), body: full.body.map { Array(buffer: $0) } ?? []))
+            HTTPExchangeResponse(
+                status: Int(full.head.status.code), body: full.body.map { Array(buffer: $0) } ?? [],
+                retryAfterSeconds: full.head.headers.first(name: "Retry-After").flatMap { Int($0) },
+                link: full.head.headers.first(name: "Link")))
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

@@ -1,4 +1,6 @@
 import Audio
+import OggOpus
+import PatchbayAgents
 import Testing
 import Wire
 

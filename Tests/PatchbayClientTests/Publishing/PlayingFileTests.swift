@@ -1,5 +1,7 @@
 import Audio
 import Foundation
+import OggOpus
+import PatchbayAgents
 import PatchbayClient
 import Testing
 import Wire

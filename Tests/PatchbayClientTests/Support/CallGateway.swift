@@ -17,9 +17,12 @@ struct CallGateway: Sendable {
 
     /// Runs a gateway with a temporary store during `body`.
     ///
-    /// - Parameter publicURL: the URL of rooms; nil for the gateway's own.
+    /// - Parameters:
+    ///   - publicURL: the URL of rooms; nil for the gateway's own.
+    ///   - speech: generates speech clips; nil for a gateway without clips.
     static func run(
-        ringTime: Duration = CallSettings().ringTime, publicURL: String? = nil, _ body: @Sendable (CallGateway) async throws -> Void
+        ringTime: Duration = CallSettings().ringTime, publicURL: String? = nil, speech: (any SpeechGenerator)? = nil,
+        _ body: @Sendable (CallGateway) async throws -> Void
     ) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "patchbay-client-calls-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -30,6 +33,7 @@ struct CallGateway: Sendable {
         let keys = try KeyRing([IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText("secret"))])
         var service: CallService?
         var writer: AuditEventWriter?
+        var clips: SpeechService?
         let gateway = try Gateway(
             settings: GatewaySettings(port: 0, tls: TLSFiles(certificatePath: files.certificate, privateKeyPath: files.privateKey)),
             keys: keys, auditEvents: backend.auditEvents, calls: backend.callInbox
@@ -39,9 +43,12 @@ struct CallGateway: Sendable {
             service = calls
             let sessions = backend.sessionService(desk, keys: keys)
             writer = backend.auditEventWriter(sessions, summarizer: ExtractiveSummarizer())
+            clips = speech.map { backend.speechService($0, desk, calls: calls, keys: keys, counters: ServiceCounters()) }
             return backend.routes(sessions, calls)
+                + SpeechRoutes.routes(clips, accounts: backend.accounts, assistants: backend.assistants, keys: keys)
         }
         let test = CallGateway(url: "wss://127.0.0.1:\(gateway.port)", keys: keys, backend: backend)
+        let speaking = clips.map { clips in Task { try await clips.run() } }
         try await withThrowingTaskGroup(of: Void.self) { [service, writer] group in
             group.addTask { try await gateway.run() }
             group.addTask { try await service?.run() }
@@ -50,6 +57,8 @@ struct CallGateway: Sendable {
             while gateway.state.phase != .serving { try await Task.sleep(for: .milliseconds(1)) }
             try await body(test)
         }
+        speaking?.cancel()
+        try await speaking?.value
         try store.close()
     }
 

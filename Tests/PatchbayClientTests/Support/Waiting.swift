@@ -5,6 +5,11 @@ import Wire
 /// The expected event did not arrive.
 struct EventNotReceived: Error {}
 
+/// Waits until a condition holds.
+func until(_ condition: () async throws -> Bool) async throws {
+    while try await !condition() { try await Task.sleep(for: .milliseconds(2)) }
+}
+
 extension RoomConnection {
     /// Reads events until `pick` returns a value.
     func first<Found>(_ pick: (RoomEvent) -> Found?) async throws -> Found {
