@@ -1,0 +1,94 @@
+// The button's requests, with a function as the gateway.
+
+import assert from 'node:assert/strict'
+import { afterEach, test } from 'node:test'
+
+import { Session } from '../../../Web/audio-button/session.js'
+import { describe, tables } from '../../../Web/audio-button/texts.js'
+import { tokenOf } from '../../../Web/audio-button/tokens.js'
+
+const original = globalThis.fetch
+afterEach(() => (globalThis.fetch = original))
+
+const answer = (status, body) => ({ ok: status < 300, status, headers: new Map(), json: async () => body, text: async () => (body === null ? '' : JSON.stringify(body)) })
+
+/** Returns a session. `respond` answers its requests with `[status, body]`; `until(view)` waits for a state. */
+function make(respond, wish = { text: 'Hello' }) {
+  const asked = []
+  globalThis.fetch = /** @type {any} */ (async (url, { method, headers, body }) => {
+    asked.push([method, url, body && JSON.parse(body)])
+    return answer(...(await respond(method, url, headers.Authorization)))
+  })
+  const waiting = []
+  const session = new Session(() => ({ base: 'https://g', wish, tokenProvider: async () => 't' }), ({ view }) => waiting.splice(0).forEach((check) => check(view)), () => {})
+  const until = (view) => session.state.view === view ? Promise.resolve() : new Promise((resolve) => {
+    const check = (now) => (now === view ? resolve() : waiting.push(check))
+    waiting.push(check)
+  })
+  return { session, asked, until }
+}
+
+test('a lookup says exactly what is wanted', async () => {
+  const wish = { text: 'a & b=c <b>\nمرحبا', voice: 'nova' }
+  const { session, asked, until } = make(() => [200, []], wish)
+  session.dispatch({ type: 'configured' })
+  await until('idle')
+  assert.deepEqual(asked, [['POST', 'https://g/v1/speech/lookup', wish]])
+})
+
+test('generating again waits until the cancelled job is gone', async () => {
+  const order = []
+  const { session, until } = make(async (method, url) => {
+    if (url.endsWith('/lookup')) return [200, []]
+    if (method === 'DELETE') await new Promise((resolve) => setTimeout(resolve, 50))
+    order.push(method)
+    return method === 'DELETE' ? [204, null] : [202, { id: `c${order.length}`, status: 'queued', progress: 0 }]
+  })
+  session.dispatch({ type: 'configured' })
+  await until('idle')
+  session.dispatch({ type: 'pressed' })
+  while (!session.state.clip) await new Promise((resolve) => setTimeout(resolve, 1))
+  session.dispatch({ type: 'pressed' })
+  session.dispatch({ type: 'pressed' })
+  assert.equal(session.state.view, 'generating')
+  while (!session.state.clip) await new Promise((resolve) => setTimeout(resolve, 1))
+  session.stop()
+  assert.deepEqual(order, ['POST', 'DELETE', 'POST'])
+})
+
+test('without a text nothing is asked', async () => {
+  const { session, asked, until } = make(() => [200, []], { text: '' })
+  session.dispatch({ type: 'configured' })
+  await until('failed')
+  assert.deepEqual([session.state.problem.code, asked], ['no_text', []])
+})
+
+test('an expired token is replaced once, for all buttons together', async () => {
+  const wishes = []
+  const provider = async ({ rejected }) => (wishes.push(rejected), `token ${wishes.length}`)
+  assert.deepEqual(await Promise.all([tokenOf(provider), tokenOf(provider)]), ['token 1', 'token 1'])
+  assert.deepEqual(await Promise.all([tokenOf(provider, 'token 1'), tokenOf(provider, 'token 1')]), ['token 2', 'token 2'])
+  assert.equal(await tokenOf(provider, 'token 1'), 'token 2')
+  assert.equal(await tokenOf(provider, 'token 2'), 'token 3')
+  assert.deepEqual(wishes, [null, 'token 1', 'token 2'])
+})
+
+test('a provider without a token is a problem, and is asked again', async () => {
+  await assert.rejects(tokenOf(null), { code: 'no_token' })
+  for (const bad of [async () => '', async () => ({}), async () => { throw new Error('closed') }, () => 7]) {
+    await assert.rejects(tokenOf(bad), { code: 'provider_failed' })
+  }
+  let calls = 0
+  const later = async () => (++calls > 1 ? 'token' : null)
+  await assert.rejects(tokenOf(later))
+  assert.equal(await tokenOf(later), 'token')
+})
+
+test('every language has the same texts', () => {
+  const keys = (value) => Object.entries(value).flatMap(([key, inner]) => (typeof inner === 'object' ? keys(inner).map((one) => `${key}.${one}`) : [key]))
+  for (const [language, table] of Object.entries(tables)) assert.deepEqual(keys(table), keys(tables.en), language)
+  assert.deepEqual(describe({ code: 'unknown_provider', message: 'provider must be' }, tables.en), { title: 'Failed', text: 'Provider not configured' })
+  assert.equal(describe({ code: 'token_expired', message: '' }, tables.en).text, tables.en.problems.unauthorized)
+  assert.equal(describe({ code: 'generation_failed', message: 'busy' }, tables.en).text, 'busy')
+  assert.equal(describe({ code: 'constructor', message: '' }, tables.en).text, 'The audio could not be generated.')
+})
