@@ -22,8 +22,8 @@
  * Other custom properties: `--patchbay-font`, `--patchbay-radius`, `--patchbay-width`, `--patchbay-height`.
  *
  * Parts: `root`, `launcher`, `panel`, `talk`, `header`, `logo`, `title`, `links`, `visualizer`, `ambience`, `status`, `caption`, `transcript`,
- * `line`, `message-form`, `quick-commands`, `quick-command`, `cards`, `card`, `notices`, `notice`, `error`, `controls`, `button`,
- * `stop-button`, `voice-menu`.
+ * `line`, `logged` (the notice that the call may be recorded), `message-form`, `quick-commands`, `quick-command`, `idle`, `cards`, `card`, `notices`,
+ * `notice`, `error`, `controls`, `button`, `stop-button`, `voice-menu`.
  *
  * Slots: `launcher-icon`, `launcher-text`, `logo`, `error` (the content of an error beside the button), `footer`.
  */
@@ -74,9 +74,9 @@ export interface AssistantLevels {
 }
 
 export interface AssistantProblem {
-  /** The definition could not be loaded; the call could not be started or was lost; anything else, such as no token or an old browser. */
+  /** `initialization`: the definition could not be loaded. `connection`: the call could not be started or was lost. `other`: other problems. */
   kind: 'initialization' | 'connection' | 'other'
-  /** Of the gateway (`assistant_not_found`, `token_expired`, …), of `ConnectError`, or `no_assistant`, `no_token`, `provider_failed`, `timeout`, `unsupported`. */
+  /** A code of the gateway (`assistant_not_found`, `token_expired`, …) or of `ConnectError`, or `no_assistant`, `no_token`, `provider_failed`, `timeout`. */
   code: string
   message: string
 }
@@ -94,6 +94,12 @@ export interface TokenRequest {
 export type TokenProvider = (request: TokenRequest) => Promise<string | { url?: string; token: string }>
 
 /**
+ * Returns an access token of a user of the gateway (docs/protocol/accounts.md); called for each request. The widget then asks the user before the
+ * first conversation whether conversations are kept. If there is neither a token nor a token provider, it starts a session for each conversation.
+ */
+export type AccountProvider = () => Promise<string>
+
+/**
  * | attribute | value |
  * |---|---|
  * | `assistant-id` | required: the assistant's id |
@@ -103,6 +109,7 @@ export type TokenProvider = (request: TokenRequest) => Promise<string | { url?: 
  * | `visualizer` | a `VisualizerColor`. Default: the assistant's, otherwise `sky` in the talk view and `verdant` in the panel |
  * | `context` | what the page tells the assistant about itself, such as the screen that the user sees: a text of at most 64 KiB, often JSON |
  * | `presentation` | `widget` (default) or `talk` |
+ * | `idle-screen` | with `talk`, present: in place of the button a screen in the page's flow, with suggestions, an input for text and the microphone. The element is a block that the page sizes |
  * | `url` | the gateway, `wss://host:port`. Default: the one that served the script |
  * | `token` | a token for one room. Pages with users set `tokenProvider` instead |
  * | `lang` | the language of the widget's own texts: `en`, `de`, `fr` or `es`, also with a region. Default: the nearest `lang` around the element; if that is another language or missing, the assistant's `language`, then English |
@@ -111,6 +118,7 @@ export type TokenProvider = (request: TokenRequest) => Promise<string | { url?: 
  */
 export class PatchbayAssistant extends HTMLElement {
   tokenProvider: TokenProvider | null
+  accountProvider: AccountProvider | null
   token: string
   /** The attribute `context`. Objects are stored as JSON; null removes it. */
   get context(): string

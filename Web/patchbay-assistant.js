@@ -1,18 +1,21 @@
 // <patchbay-assistant>: a voice assistant for any page. `README.md` shows how to use it, `patchbay-assistant.d.ts` documents it.
 
 import { h } from './shared/elements.js'
+import { httpOrigin } from './shared/http.js'
 import { appearance } from './widget/model/definition.js'
 import { TranscriptItems, settingsOf } from './widget/model/exposed.js'
 import { LanguageObserver, languageAt } from './widget/model/language.js'
-import { agentStatus, hasMicrophoneScreen, isInCall } from './widget/model/machine.js'
+import { agentStatus, isInCall, screenOf } from './widget/model/machine.js'
 import { Session } from './widget/model/session.js'
 import { languageOf } from './widget/model/texts.js'
 import { vibrationOf } from './widget/model/vibration.js'
 import { base } from './widget/styles/base.js'
 import { conversation } from './widget/styles/conversation.js'
+import { idle } from './widget/styles/idle.js'
 import { launcher } from './widget/styles/launcher.js'
 import { panel } from './widget/styles/panel.js'
 import { talk } from './widget/styles/talk.js'
+import { Idle } from './widget/views/idle.js'
 import { Launcher } from './widget/views/launcher.js'
 import { Announcer } from './widget/views/messages.js'
 import { Panel } from './widget/views/panel.js'
@@ -32,7 +35,7 @@ const Base = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class 
  * @implements {DeclaredAssistant}
  */
 export class PatchbayAssistant extends Base {
-  static observedAttributes = ['assistant-id', 'should-initialize', 'icon-only', 'presentation', 'theme', 'token', 'url', 'visualizer']
+  static observedAttributes = ['assistant-id', 'should-initialize', 'icon-only', 'idle-screen', 'presentation', 'theme', 'token', 'url', 'visualizer']
 
   #session = new Session(() => this.#page(), (state, previous) => this.#update(state, previous))
   #level = new VoiceLevel(this.#session)
@@ -40,9 +43,12 @@ export class PatchbayAssistant extends Base {
   #announcer = new Announcer()
   #language = new LanguageObserver(() => languageAt(this) !== this.#session.state.language && this.#configure())
   #launcher
+  /** @type {Idle | null} */
+  #idle = null
   #open = null
   #isConfigured = false
   #tokenProvider = null
+  #accountProvider = null
   #settings = null
   #items = new TranscriptItems()
   #levels = silence
@@ -54,13 +60,13 @@ export class PatchbayAssistant extends Base {
     const run = (command) => this.#session[command]()
     this.#launcher = new Launcher(this.#session, run)
     this.#root.append(this.#launcher.element, this.#announcer.element)
-    shadow.adoptedStyleSheets = [base, launcher, panel, conversation, talk]
+    shadow.adoptedStyleSheets = [base, launcher, panel, conversation, talk, idle]
     shadow.append(this.#root)
   }
 
   connectedCallback() {
     // Properties that were set before the element was defined.
-    for (const name of ['tokenProvider', 'token', 'context']) {
+    for (const name of ['tokenProvider', 'accountProvider', 'token', 'context']) {
       if (!Object.hasOwn(this, name)) continue
       const value = this[name]
       delete this[name]
@@ -70,7 +76,7 @@ export class PatchbayAssistant extends Base {
     this.#language.observe(this)
     this.#stopLevels ??= this.#level.follow((levels) => this.#noteLevels(levels))
     this.#configure()
-    if (this.#open instanceof Talk) this.#open.reopen(this.#session.state, () => this.#launcher)
+    if (this.#open instanceof Talk) this.#open.reopen(this.#session.state, () => this.#resting)
   }
 
   /** Moving the element within the page keeps the call; removing it ends the call. */
@@ -130,6 +136,15 @@ export class PatchbayAssistant extends Base {
     this.#tokenProvider = provider
   }
 
+  /** `async () => accessToken` of a user of the gateway. Called for each request on behalf of the user. */
+  get accountProvider() {
+    return this.#accountProvider
+  }
+
+  set accountProvider(provider) {
+    this.#accountProvider = provider
+  }
+
   get token() {
     return this.getAttribute('token') ?? ''
   }
@@ -180,7 +195,10 @@ export class PatchbayAssistant extends Base {
 
   #page() {
     const url = this.getAttribute('url')
-    return { url: url || OWN_ORIGIN, base: url ? httpOrigin(url) : OWN_ORIGIN, token: this.token, tokenProvider: this.#tokenProvider, context: this.context }
+    const accountProvider = typeof this.#accountProvider === 'function' ? this.#accountProvider : null
+    return {
+      url: url || OWN_ORIGIN, base: url ? httpOrigin(url) : OWN_ORIGIN, token: this.token, tokenProvider: this.#tokenProvider, accountProvider, context: this.context,
+    }
   }
 
   #configure() {
@@ -191,6 +209,11 @@ export class PatchbayAssistant extends Base {
     this.#session.configure({ assistant: this.getAttribute('assistant-id')?.trim() ?? '', isWanted, isTalk, isIconOnly, language: languageAt(this) })
     if (this.#session.state !== before) return
     this.#update(before, before)
+  }
+
+  /** The element shown without a conversation: the idle screen of the talk view, if enabled, otherwise the button. */
+  get #resting() {
+    return this.#idle && !this.#idle.element.hidden ? this.#idle : this.#launcher
   }
 
   #update(state, previous) {
@@ -204,10 +227,17 @@ export class PatchbayAssistant extends Base {
     this.#root.toggleAttribute('data-icon-only', state.isIconOnly)
     this.#prepare(state)
     const isDialog = this.#open instanceof Talk && Talk.isOpenWith(state)
+    const hasIdle = state.isTalk && this.hasAttribute('idle-screen') && state.definition !== null && (isDialog || state.view === 'collapsed')
+    if (hasIdle && !this.#idle) {
+      this.#idle = new Idle(this.#session)
+      this.#root.prepend(this.#idle.element)
+    }
+    this.#idle?.update(state, hasIdle)
     this.#launcher.update(state, { isDialog })
+    if (hasIdle) this.#launcher.element.hidden = true
     this.#level.update()
     // A dialog gives the focus back to where it was, which may have been in the panel that it replaces.
-    if (hadFocus && isDialog && !this.shadowRoot.activeElement) this.#launcher.focus()
+    if (hadFocus && isDialog && !this.shadowRoot.activeElement) this.#resting.focus()
     this.#open?.update(state)
     this.#announcer.update(state, previous)
     const pattern = state.isTalk && vibrationOf(state, previous)
@@ -227,7 +257,7 @@ export class PatchbayAssistant extends Base {
     if (!state.definition) return
     const run = (command) => this.#session[command]()
     this.#open = state.isTalk
-      ? new Talk(this.#session, this.#level, run, () => this.#launcher.center)
+      ? new Talk(this.#session, this.#level, run, () => this.#resting.center)
       : new Panel(this.#session, this.#level, run)
     this.#open.preset = state.definition.preset
     this.#root.append(this.#open.element)
@@ -235,15 +265,15 @@ export class PatchbayAssistant extends Base {
 
   /** Only if the focus was in the widget: what happens by itself does not take it from the page. */
   #moveFocus(state, previous, isDialog) {
-    const isSame = state.view === previous.view && hasMicrophoneScreen(state) === hasMicrophoneScreen(previous)
+    const isSame = state.view === previous.view && screenOf(state) === screenOf(previous)
     const { activeElement } = this.shadowRoot
     const isLost = activeElement === null || activeElement.closest('[hidden]') !== null || !activeElement.checkVisibility()
     if (isSame && !isLost) return
     const isInPanel = this.#open && !this.#open.element.hidden && ['connecting', 'expanded', 'transcript'].includes(state.view)
     // Going on with the same button keeps it.
-    if (!isLost && (state.view !== 'transcript' || previous.view === 'connecting') && previous.view !== 'collapsed' && state.view !== 'error' && !hasMicrophoneScreen(state)) return
+    if (!isLost && (state.view !== 'transcript' || previous.view === 'connecting') && previous.view !== 'collapsed' && state.view !== 'error' && !screenOf(state)) return
     if (isInPanel || isDialog) this.#open.focus(state)
-    else this.#launcher.focus()
+    else this.#resting.focus()
   }
 
   /** Events for the page, one for each property that changed. */
@@ -281,15 +311,6 @@ export class PatchbayAssistant extends Base {
 }
 
 const round = (level) => Math.round(level * 1000) / 1000
-
-/** `https://host` of a gateway's address. What is no address cannot be reached, which the error says. */
-function httpOrigin(url) {
-  try {
-    return new URL(url, location.href).href.replace(/^ws/, 'http').replace(/(\/v1\/rtc)?\/*$/, '')
-  } catch {
-    return url
-  }
-}
 
 // A page may have the script of the gateway and a bundle that contains it.
 if (globalThis.customElements && !customElements.get('patchbay-assistant')) customElements.define('patchbay-assistant', PatchbayAssistant)

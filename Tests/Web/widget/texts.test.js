@@ -83,6 +83,19 @@ test('times of day are written as the language does', () => {
   assert.match(sentences('de').notices.join(' '), / um \d\d:\d\d neu\./)
 })
 
+test('a microphone that this browser cannot use is not tried again, and the reason is said once, in every language', () => {
+  for (const language of Object.keys(tables)) {
+    const said = ['unsupported', 'insecure_page', 'no_decoder', 'no_encoder'].map((code) => {
+      const call = { ...newCall, phase: 'connected', soundBlockage: code === 'no_decoder' ? 'unsupported' : null, microphone: { ...newCall.microphone, state: 'failed', code } }
+      const [notice, ...others] = describeNotices({ ...initialState, language, call })
+      assert.deepEqual([others, notice.actions.map(({ command }) => command)], [[], ['typeInstead']], `${language} ${code}`)
+      assert.deepEqual(describeNotices({ ...initialState, language, call: { ...call, isTyping: true } })[0].actions, [], `${language} ${code}`)
+      return notice.text
+    })
+    assert.equal(new Set(said).size, said.length, language)
+  }
+})
+
 test('texts of the assistant in another language are marked', () => {
   assert.deepEqual([sentences('en').foreign, sentences('de').foreign], [['', '', ''], ['en', 'en', '']])
 })

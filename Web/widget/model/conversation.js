@@ -27,6 +27,9 @@ export const newCall = {
   // Why the browser plays nothing and passes on no microphone: gesture or no_output.
   soundBlockage: null,
   isRecorded: false,
+  // Whether the user is asked before the call if conversations are kept, and whether this conversation is logged.
+  isConsentAsked: false,
+  isLogged: false,
   // When the gateway will close the call, in milliseconds; null if it will not.
   closesAt: null,
   // The sentence of a request that was refused.
@@ -104,6 +107,7 @@ export const conversationReducers = {
   muted: (call, { isMuted }) => ({ call: { ...call, microphone: { ...call.microphone, isMuted } } }),
   sound: (call, { blockage }) => ({ call: { ...call, soundBlockage: blockage } }),
   recorded: (call, { isActive }) => ({ call: { ...call, isRecorded: isActive } }),
+  logged: (call, { isLogged }) => ({ call: call.isLogged === isLogged ? call : { ...call, isLogged } }),
   draining: (call, { closesAt }) => ({ call: { ...call, closesAt } }),
   refused: (call, { message }) => ({ call: call.refusal === message ? call : { ...call, refusal: message } }),
 

@@ -1,7 +1,7 @@
 // The widget's state machine. Pure: an event and the time in milliseconds go in, the new state and effects come out. No DOM, no network.
 //
 // `view` is what is shown: idle, loading, collapsed, connecting, expanded, transcript or error. Effects are what the session has to do:
-// load, connect, microphone, leave, onboarding, remember, send. `deadline` is when the event `tick` is due.
+// load, connect, consent, microphone, leave, onboarding, remember, send. `deadline` is when the event `tick` is due.
 
 import { MISSING_MS } from '../../shared/waits.js'
 import { conversationReducers, newCall } from './conversation.js'
@@ -46,6 +46,12 @@ export function hasMicrophoneScreen({ call }) {
   return call.phase !== 'none' && !call.isTyping && (state === 'unasked' || code === 'permission_denied')
 }
 
+/** The screen shown in place of the conversation: the consent question (`consent`), `microphone`, or none (empty). */
+export function screenOf(state) {
+  if (state.call.isConsentAsked) return 'consent'
+  return hasMicrophoneScreen(state) ? 'microphone' : ''
+}
+
 /** Returns `{state, effects}`. Events of an earlier attempt, and events that mean nothing in this state, change nothing. */
 export function handle(state, event, now) {
   if (event.attempt !== undefined && event.attempt !== state.attempt) return unchanged(state)
@@ -80,6 +86,19 @@ const transitions = {
     const canStart = ['collapsed', 'expanded'].includes(state.view) || (state.view === 'error' && state.problem.kind !== 'initialization')
     if (isInCall(state) || !canStart) return unchanged(state)
     return isOutdated(state) ? rest(state) : begin(state, text, now)
+  },
+
+  /** The user is asked whether conversations are kept. The call waits for the answer without a time limit. */
+  consentNeeded: (state) =>
+    unchanged(state.call.phase === 'connecting' ? { ...state, call: { ...state.call, isConsentAsked: true }, deadline: null } : state),
+
+  consentAnswered(state, { isAllowed }, now) {
+    if (!state.call.isConsentAsked) return unchanged(state)
+    const { attempt } = state
+    return {
+      state: { ...state, call: { ...state.call, isConsentAsked: false }, deadline: now + CONNECT_TIMEOUT_MS },
+      effects: [{ type: 'consent', attempt, isAllowed }],
+    }
   },
 
   connected(state, { identity, hasSeenOnboarding }, now) {

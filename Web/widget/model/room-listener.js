@@ -46,6 +46,7 @@ export class RoomListener {
       this.#send('room', { value })
       if (value !== 'connected') return
       this.#noteMuted()
+      this.#send('logged', { isLogged: room.logged })
       this.noteAgent()
     })
     on('participantJoined', () => this.noteAgent())

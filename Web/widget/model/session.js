@@ -1,8 +1,8 @@
 // Runs the state machine: carries out its effects, turns events of the room into its events, and offers what users can do.
 
 import { Room, checkSupport } from '../../patchbay.js'
-import { describeAssistant, developmentSession, listVoices } from '../../shared/gateway.js'
-import { GatewayError } from '../../shared/http.js'
+import { describeAssistant, listVoices } from '../../shared/gateway.js'
+import { Admission } from './admission.js'
 import { readDefinition, readVoices } from './definition.js'
 import { handle, initialState, isInCall } from './machine.js'
 import { RoomListener } from './room-listener.js'
@@ -20,14 +20,21 @@ export class Session {
   #queue = []
   #isHandling = false
   #chosenVoice = storage.voice
+  #admission
+  // The session of the user's account for the current conversation.
+  #openSession = null
+  // The browser's capabilities, checked when a call starts.
+  /** @type {import('../../patchbay.js').Support} */
+  #support = { audio: true, listening: true }
 
   /**
-   * `page()` returns `{url, base, token, tokenProvider, context}`: the WebSocket's address or null, the origin of the HTTP API, how to get tokens,
-   * and what the page tells the assistant about itself.
+   * `page()` returns `{url, base, token, tokenProvider, accountProvider, context}`: the WebSocket's address or null, the origin of the HTTP API,
+   * the sources of tokens, and the page's context for the assistant.
    * `changed(state, previous)` is called after each change.
    */
   constructor(page, changed) {
     this.#page = page
+    this.#admission = new Admission(page)
     this.#changed = changed
   }
 
@@ -74,6 +81,8 @@ export class Session {
   close = () => this.send('close')
   showTranscript = () => this.send('showTranscript')
   showVoice = () => this.send('showVoice')
+  allowLogging = () => this.send('consentAnswered', { isAllowed: true })
+  denyLogging = () => this.send('consentAnswered', { isAllowed: false })
   typeInstead = () => this.send('typeInstead')
   retryMicrophone = () => this.#enableMicrophone()
   enableMicrophone = () => this.#enableMicrophone()
@@ -138,6 +147,7 @@ export class Session {
   #effects = {
     load: ({ attempt }) => this.#load(attempt),
     connect: ({ attempt }) => this.#connect(attempt),
+    consent: ({ attempt, isAllowed }) => this.#answerConsent(attempt, isAllowed),
     microphone: () => this.#prepareMicrophone(),
     leave: () => this.#leave(),
     onboarding: () => this.#attempt((room) => room.startOnboarding()),
@@ -163,48 +173,52 @@ export class Session {
     this.#listener = new RoomListener(room, attempt, () => room === this.#room, this)
     // In the handler of the user's gesture. Rejects where the browser wants another one, which `audioBlocked` reports.
     room.startAudio().catch(() => {})
+    await this.#try(attempt, room, async () => {
+      this.#support = await checkSupport()
+      if (await this.#admission.needsConsent()) return this.send('consentNeeded', { attempt })
+      await this.#join(attempt, room)
+    })
+  }
+
+  #answerConsent(attempt, isAllowed) {
+    const room = this.#room
+    // The answer is a gesture, too, in case the first one was not enough.
+    room.startAudio().catch(() => {})
+    return this.#try(attempt, room, async () => {
+      await this.#admission.answerConsent(isAllowed)
+      await this.#join(attempt, room)
+    })
+  }
+
+  async #join(attempt, room) {
+    if (room !== this.#room) return
+    const { url, token, session } = await this.#admission.admit(this.state.assistant, this.voice)
+    // The user gave up in the meantime.
+    if (room !== this.#room) return this.#admission.end(session)
+    this.#openSession = session
+    await room.connect(url, token)
+    if (room !== this.#room) return room.disconnect()
+    const { identity } = room.localParticipant
+    this.send('connected', { attempt, identity, hasSeenOnboarding: storage.hasSeenOnboarding(this.state.loaded) })
+    if (room.logged) this.send('logged', { attempt, isLogged: true })
+    if (room.audioBlocked) this.send('sound', { attempt, blockage: room.audioBlockage })
+    if (room.recording) this.send('recorded', { attempt, isActive: true })
+    this.#listener.noteAgent()
+  }
+
+  /** Performs a step of the start. An error ends the start. */
+  async #try(attempt, room, part) {
     try {
-      const support = await checkSupport()
-      if (!support.audio) return this.send('connectFailed', { attempt, kind: 'other', code: 'unsupported', message: support.reason })
-      const { url, token } = await this.#admission()
-      if (room !== this.#room) return
-      await room.connect(url, token)
-      if (room !== this.#room) return room.disconnect()
-      const { identity } = room.localParticipant
-      this.send('connected', { attempt, identity, hasSeenOnboarding: storage.hasSeenOnboarding(this.state.loaded) })
-      if (room.audioBlocked) this.send('sound', { attempt, blockage: room.audioBlockage })
-      if (room.recording) this.send('recorded', { attempt, isActive: true })
-      this.#listener.noteAgent()
+      await part()
     } catch ({ kind, code, message, closeCode }) {
       this.send('connectFailed', { attempt, kind, code, message, closeCode })
     }
   }
 
-  /** Where to connect with which token: from the page, otherwise from a gateway for development. */
-  async #admission() {
-    const { url, base, token, tokenProvider, context } = this.#page()
-    if (typeof tokenProvider === 'function') {
-      let given
-      try {
-        const request = { assistant: this.state.assistant, voice: this.voice }
-        given = await tokenProvider(context ? { ...request, clientContext: context } : request)
-      } catch (error) {
-        throw { kind: 'other', code: 'provider_failed', message: String(error?.message ?? '') }
-      }
-      const admission = typeof given === 'string' ? { token: given } : given
-      if (typeof admission?.token !== 'string' || !admission.token) throw { kind: 'other', code: 'no_token', message: '' }
-      return { url: admission.url ?? url, token: admission.token }
-    }
-    if (token) return { url, token }
-    const session = await developmentSession(this.state.assistant, base)
-    if (!session) throw Object.assign(new GatewayError('no_token', ''), { kind: 'other' })
-    return session
-  }
-
   /** In the talk view, a user whom the browser is going to ask learns why first. */
   async #prepareMicrophone() {
     const room = this.#room
-    if (this.state.isTalk && (await microphonePermission()) === 'prompt') {
+    if (this.#support.audio && this.state.isTalk && (await microphonePermission()) === 'prompt') {
       if (room === this.#room) this.send('microphone', { attempt: this.state.attempt, value: 'unasked' })
     } else if (room === this.#room) await this.#enableMicrophone()
   }
@@ -213,6 +227,8 @@ export class Session {
     const room = this.#room
     if (room?.state !== 'connected') return
     const { attempt } = this.state
+    const { audio, code: fault } = this.#support
+    if (!audio) return this.send('microphone', { attempt, value: 'failed', code: fault === 'no_worklet' ? 'no_decoder' : fault })
     this.send('microphone', { attempt, value: 'asking' })
     try {
       await room.localParticipant.setMicrophoneEnabled(true)
@@ -227,6 +243,8 @@ export class Session {
     const room = this.#room
     this.#room = null
     room?.disconnect()
+    this.#admission.end(this.#openSession)
+    this.#openSession = null
   }
 
   /** @param {(room: Room) => Promise<unknown>} action */

@@ -1,6 +1,8 @@
 // What the widget says, in the language of the page or of the assistant: its status, and each problem as a title, what it means and what to do
 // next. `actions` are labels and names of commands.
 
+import { consentTexts } from '../../shared/consent.js'
+import { primary, supported } from '../../shared/languages.js'
 import { de } from '../texts/de.js'
 import { en } from '../texts/en.js'
 import { es } from '../texts/es.js'
@@ -10,7 +12,7 @@ import { agentStatus } from './machine.js'
 export const tables = { de, en, es, fr }
 
 /** The language tag of the widget's own texts: the page's, otherwise the assistant's, if there is a table for it. */
-export const languageOf = ({ language, definition }) => known(language) ?? known(definition?.language) ?? 'en'
+export const languageOf = ({ language, definition }) => supported(language) ?? supported(definition?.language) ?? 'en'
 
 /** The table of the widget's own texts. */
 export const textsOf = (state) => tables[primary(languageOf(state))]
@@ -19,18 +21,6 @@ export const textsOf = (state) => tables[primary(languageOf(state))]
 export function foreignLanguage({ language, definition }, text) {
   const own = definition ? [definition.startText, definition.thinkingText, definition.interruptText, ...definition.quickCommands] : []
   return text && own.includes(text) && definition.language !== languageOf({ language, definition }) ? definition.language : ''
-}
-
-const primary = (tag) => tag.split('-')[0]
-
-/** The tag in its usual spelling, or undefined if it is none, or one without a table. */
-function known(tag) {
-  try {
-    const [canonical] = Intl.getCanonicalLocales(tag || [])
-    return canonical && Object.hasOwn(tables, primary(canonical)) ? canonical : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** The name to show; never empty. */
@@ -67,7 +57,7 @@ const toolName = ({ name }) => name.replace(/[_-]+/g, ' ')
 
 // What can be done about a problem; otherwise trying again.
 const commands = {
-  no_assistant: [], no_token: ['close'], unsupported: ['close'], origin_not_allowed: ['retry', 'close'],
+  no_assistant: [], no_token: ['close'], origin_not_allowed: ['retry', 'close'],
   DUPLICATE_IDENTITY: ['takeOver', 'close'], PARTICIPANT_REMOVED: ['close'],
 }
 
@@ -98,13 +88,17 @@ export function describeNotices(state) {
   else if (call.absence === 'lost') add('agent', 'warning', notices.lost(name), 'restart', 'stop')
   else if (call.absence === 'left') add('agent', 'info', notices.left(name), 'restart', 'stop')
   else if (agentStatus(state) === 'error') add('agent', 'warning', notices.failed(name), 'restart', 'stop')
-  if (call.soundBlockage) add('sound', 'warning', call.soundBlockage === 'no_output' ? notices.noOutput : notices.soundBlocked, 'startAudio')
+  // If the browser cannot play at all, the microphone's notice says so.
+  if (call.soundBlockage && call.soundBlockage !== 'unsupported') {
+    add('sound', 'warning', call.soundBlockage === 'no_output' ? notices.noOutput : notices.soundBlocked, 'startAudio')
+  }
   const { microphone, isTyping } = call
   if (microphone.state === 'prompted') add('microphone', 'info', notices.prompted, 'typeInstead')
   if (microphone.state === 'unasked') add('microphone', 'info', faults.unasked.off, 'enableMicrophone')
   if (microphone.state === 'failed') {
-    const choices = isTyping ? ['retryMicrophone'] : ['retryMicrophone', 'typeInstead']
-    const isKnown = ['permission_denied', 'not_found', 'in_use', 'ended', 'unsupported'].includes(microphone.code)
+    const isLasting = lastingFaults.includes(microphone.code)
+    const choices = [...(isLasting ? [] : ['retryMicrophone']), ...(isTyping ? [] : ['typeInstead'])]
+    const isKnown = isLasting || ['permission_denied', 'not_found', 'in_use', 'ended'].includes(microphone.code)
     const text = isKnown ? faults[microphone.code] : faults.failed(microphone.message).replace('  ', ' ')
     add('microphone', isTyping ? 'info' : 'warning', text, ...choices)
   }
@@ -113,6 +107,17 @@ export function describeNotices(state) {
   if (call.isRecorded) add('recording', 'info', notices.recorded)
   return found
 }
+
+/** The notice while a call is logged; otherwise empty. */
+export const loggedText = (state) => (state.call.isLogged ? consentTexts[primary(languageOf(state))].logged : '')
+
+/** The texts of the consent question, `{title, text, points, later, actions}`. */
+export function describeConsent(state) {
+  const { allow, deny, ...texts } = consentTexts[primary(languageOf(state))]
+  return { ...texts, actions: [{ label: allow, command: 'allowLogging' }, { label: deny, command: 'denyLogging' }] }
+}
+// Faults of the microphone for which retrying does not help.
+const lastingFaults = ['unsupported', 'insecure_page', 'no_decoder', 'no_encoder']
 
 const timeOfDay = (time, language) => new Date(time).toLocaleTimeString(language, { hour: '2-digit', minute: '2-digit' })
 

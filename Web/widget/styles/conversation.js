@@ -3,6 +3,8 @@
 import { css } from './sheet.js'
 
 export const conversation = css`
+  .logged { padding: 2px 20px 10px; color: var(--text-quiet); font-size: 0.8em; text-align: center; }
+
   .status {
     display: flex;
     flex-wrap: wrap;

@@ -179,5 +179,6 @@ export const launcher = css`
     padding-inline-start: 20px;
   }
 
+  .points { display: grid; gap: 6px; margin: 0; padding-inline-start: 20px; color: var(--text-quiet); }
   .steps::marker, .steps li::marker { color: var(--text-quiet); }
 `

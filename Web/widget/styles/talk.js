@@ -123,6 +123,8 @@ export const talk = css`
   .talk .problem-icon .icon { width: 28px; height: 28px; }
   .talk .problem h2 { font-size: 1.5em; line-height: 1.3; letter-spacing: -0.01em; }
   .talk .problem .steps { gap: 8px; text-align: start; }
+  .talk .problem .points { text-align: start; }
+  .talk .logged { padding: 0; }
   .talk .problem .actions { margin-block-start: 16px; }
 
   .talk-foot {

@@ -62,6 +62,7 @@ export const de = {
 
   talk: {
     tap: 'Zum Sprechen tippen',
+    ask: 'Fragen Sie etwas',
     ready: 'Was kann ich für Sie tun?',
     moment: 'Einen Moment',
   },
@@ -124,6 +125,9 @@ export const de = {
     in_use: 'Ein anderes Programm verwendet das Mikrofon. Beenden Sie es und versuchen Sie es erneut, oder schreiben Sie.',
     ended: 'Das Mikrofon wurde getrennt. Schließen Sie es an und versuchen Sie es erneut, oder schreiben Sie.',
     unsupported: 'Dieser Browser kann das Mikrofon hier nicht verwenden. Sie können schreiben.',
+    insecure_page: 'Ton und Mikrofon gibt es im Browser nur auf Seiten, die über HTTPS geladen wurden. Sie können lesen und schreiben.',
+    no_decoder: 'Dieser Browser kann Opus weder abspielen noch senden. Sie können lesen und schreiben. Zum Sprechen verwenden Sie Chrome, Edge, Firefox oder Safari in einer aktuellen Version.',
+    no_encoder: 'Man hört Sie nicht: Dieser Browser kann kein Opus kodieren. Sie können zuhören und schreiben. Zum Sprechen verwenden Sie Chrome, Edge, Firefox oder Safari in einer aktuellen Version.',
     failed: (message) => `Das Mikrofon kann nicht verwendet werden. ${message} Versuchen Sie es erneut, oder schreiben Sie.`,
   },
 
@@ -164,7 +168,6 @@ export const de = {
     provider_failed: {
       title: 'Zurzeit kein Zugang', text: (message) => `Diese Seite konnte kein Token für Sie erhalten${message && ` (${message})`}. Melden Sie sich gegebenenfalls an und versuchen Sie es dann noch einmal.`,
     },
-    unsupported: { title: 'Dieser Browser kann keine Gespräche führen', text: 'Verwenden Sie eine aktuelle Version von Chrome, Edge, Firefox oder Safari, über HTTPS.' },
     malformed_token: { title: 'Der Zugang dieser Seite ist ungültig', text: 'Was sie bereitstellt, ist kein Token des Gateways. Laden Sie die Seite neu und versuchen Sie es dann noch einmal.' },
     bad_signature: { title: 'Der Zugang dieser Seite ist ungültig', text: 'Ihr Token wurde nicht für dieses Gateway ausgestellt. Laden Sie die Seite neu und versuchen Sie es dann noch einmal.' },
     missing_grant: { title: 'Sie dürfen nicht teilnehmen', text: 'Ihr Zugang gilt nicht für dieses Gespräch. Melden Sie sich mit einem anderen Konto an und versuchen Sie es dann noch einmal.' },

@@ -63,6 +63,7 @@ export const en = {
 
   talk: {
     tap: 'Tap to talk',
+    ask: 'Ask anything',
     ready: 'What can I do for you?',
     moment: 'One moment',
   },
@@ -125,6 +126,9 @@ export const en = {
     in_use: 'Another program uses the microphone. Close it and try again, or type.',
     ended: 'The microphone was disconnected. Connect it and try again, or type.',
     unsupported: 'This browser cannot use the microphone here. You can type.',
+    insecure_page: 'Browsers offer sound and microphone only to pages that are loaded over HTTPS. You can read and type.',
+    no_decoder: 'This browser cannot play or send Opus audio. You can read and type. To talk, use a current Chrome, Edge, Firefox or Safari.',
+    no_encoder: 'You are not heard: this browser cannot encode Opus audio. You can listen and type. To talk, use a current Chrome, Edge, Firefox or Safari.',
     failed: (message) => `The microphone cannot be used. ${message} Try again, or type.`,
   },
 
@@ -167,7 +171,6 @@ export const en = {
     provider_failed: {
       title: 'No access at the moment', text: (message) => `This page could not get a token for you${message && ` (${message})`}. Log in if needed, then try again.`,
     },
-    unsupported: { title: 'This browser cannot make calls', text: 'Use a current version of Chrome, Edge, Firefox or Safari, over HTTPS.' },
     malformed_token: { title: 'This page’s access is not valid', text: 'What it provides is not a token of the gateway. Reload the page, then try again.' },
     bad_signature: { title: 'This page’s access is not valid', text: 'Its token was not issued for this gateway. Reload the page, then try again.' },
     missing_grant: { title: 'You may not join', text: 'Your access does not permit this conversation. Log in with another account, then try again.' },

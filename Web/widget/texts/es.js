@@ -62,6 +62,7 @@ export const es = {
 
   talk: {
     tap: 'Toque para hablar',
+    ask: 'Pregunte lo que quiera',
     ready: '¿En qué puedo ayudarle?',
     moment: 'Un momento',
   },
@@ -124,6 +125,9 @@ export const es = {
     in_use: 'Otro programa está usando el micrófono. Ciérrelo e inténtelo de nuevo, o escriba.',
     ended: 'El micrófono se ha desconectado. Conéctelo e inténtelo de nuevo, o escriba.',
     unsupported: 'Este navegador no puede usar el micrófono aquí. Puede escribir.',
+    insecure_page: 'Los navegadores solo ofrecen sonido y micrófono a las páginas cargadas mediante HTTPS. Puede leer y escribir.',
+    no_decoder: 'Este navegador no puede reproducir ni enviar audio Opus. Puede leer y escribir. Para hablar, use una versión actual de Chrome, Edge, Firefox o Safari.',
+    no_encoder: 'No se le oye: este navegador no puede codificar audio Opus. Puede escuchar y escribir. Para hablar, use una versión actual de Chrome, Edge, Firefox o Safari.',
     failed: (message) => `No se puede usar el micrófono. ${message} Inténtelo de nuevo, o escriba.`,
   },
 
@@ -164,7 +168,6 @@ export const es = {
     provider_failed: {
       title: 'Sin acceso por el momento', text: (message) => `Esta página no ha podido obtener un token para usted${message && ` (${message})`}. Inicie sesión si es necesario e inténtelo de nuevo.`,
     },
-    unsupported: { title: 'Este navegador no permite llamadas', text: 'Use una versión actual de Chrome, Edge, Firefox o Safari, mediante HTTPS.' },
     malformed_token: { title: 'El acceso de esta página no es válido', text: 'Lo que proporciona no es un token de la pasarela. Vuelva a cargar la página e inténtelo de nuevo.' },
     bad_signature: { title: 'El acceso de esta página no es válido', text: 'Su token no se emitió para esta pasarela. Vuelva a cargar la página e inténtelo de nuevo.' },
     missing_grant: { title: 'No puede participar', text: 'Su acceso no permite esta conversación. Inicie sesión con otra cuenta e inténtelo de nuevo.' },

@@ -62,6 +62,7 @@ export const fr = {
 
   talk: {
     tap: 'Touchez pour parler',
+    ask: 'Posez une question',
     ready: 'Que puis-je faire pour vous ?',
     moment: 'Un instant',
   },
@@ -124,6 +125,9 @@ export const fr = {
     in_use: 'Un autre programme utilise le micro. Fermez-le et réessayez, ou écrivez.',
     ended: 'Le micro a été débranché. Rebranchez-le et réessayez, ou écrivez.',
     unsupported: 'Ce navigateur ne peut pas utiliser le micro ici. Vous pouvez écrire.',
+    insecure_page: 'Les navigateurs ne donnent accès au son et au micro qu’aux pages chargées en HTTPS. Vous pouvez lire et écrire.',
+    no_decoder: 'Ce navigateur ne peut ni lire ni envoyer de l’audio Opus. Vous pouvez lire et écrire. Pour parler, utilisez une version récente de Chrome, Edge, Firefox ou Safari.',
+    no_encoder: 'On ne vous entend pas : ce navigateur ne peut pas encoder l’audio Opus. Vous pouvez écouter et écrire. Pour parler, utilisez une version récente de Chrome, Edge, Firefox ou Safari.',
     failed: (message) => `Le micro ne peut pas être utilisé. ${message} Réessayez, ou écrivez.`,
   },
 
@@ -164,7 +168,6 @@ export const fr = {
     provider_failed: {
       title: 'Pas d’accès pour le moment', text: (message) => `Cette page n’a pas pu obtenir de jeton pour vous${message && ` (${message})`}. Connectez-vous si nécessaire, puis réessayez.`,
     },
-    unsupported: { title: 'Ce navigateur ne permet pas les appels', text: 'Utilisez une version récente de Chrome, Edge, Firefox ou Safari, en HTTPS.' },
     malformed_token: { title: 'L’accès de cette page n’est pas valide', text: 'Ce qu’elle fournit n’est pas un jeton de la passerelle. Rechargez la page, puis réessayez.' },
     bad_signature: { title: 'L’accès de cette page n’est pas valide', text: 'Son jeton n’a pas été émis pour cette passerelle. Rechargez la page, puis réessayez.' },
     missing_grant: { title: 'Vous ne pouvez pas participer', text: 'Votre accès ne permet pas cette conversation. Connectez-vous avec un autre compte, puis réessayez.' },

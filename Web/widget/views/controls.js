@@ -1,7 +1,7 @@
 // What users operate during a conversation: stop, mute, text, quick commands and the voice.
 
 import { h, setAttributes, setDisabled, setText, uniqueId } from '../../shared/elements.js'
-import { agentStatus, hasVoiceView, hasMicrophoneScreen, isInCall } from '../model/machine.js'
+import { agentStatus, hasVoiceView, screenOf, isInCall } from '../model/machine.js'
 import { foreignLanguage, statusText, textsOf } from '../model/texts.js'
 import { icon, setIcon } from './icons.js'
 import { createWaveform } from './visualizer.js'
@@ -118,7 +118,7 @@ export class QuickCommands {
     const isIntroduced = call.onboarding !== 'asked' || state.isTalk
     const isQuiet = call.agent !== null && !call.agent.isAway && isIntroduced && call.cards.length === 0 && !hasBegun
     const isReady = call.phase === 'none' || (call.phase === 'connected' && isQuiet)
-    this.element.hidden = !isReady || commands.length === 0 || view === 'error' || hasMicrophoneScreen(state)
+    this.element.hidden = !isReady || commands.length === 0 || view === 'error' || screenOf(state) !== ''
   }
 }
 

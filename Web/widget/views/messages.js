@@ -2,8 +2,10 @@
 
 import { h, setText, uniqueId } from '../../shared/elements.js'
 import { LiveRegions } from '../../shared/live-regions.js'
-import { hasMicrophoneScreen } from '../model/machine.js'
-import { describeMicrophone, describeNotices, describeProblem, foreignLanguage, languageOf, statusText } from '../model/texts.js'
+import { screenOf } from '../model/machine.js'
+import {
+  describeConsent, describeMicrophone, describeNotices, describeProblem, foreignLanguage, languageOf, loggedText, statusText,
+} from '../model/texts.js'
 import { icon } from './icons.js'
 
 /** Buttons of a problem or notice; `run(command)` carries one out. The first is the most important. */
@@ -12,11 +14,15 @@ function actionButtons(actions, run, primary = 'button primary') {
     h('button', { type: 'button', class: index === 0 ? primary : 'button', part: 'button', text: label, onclick: () => run(command) }))
 }
 
-/** A problem as a screen of its own: of the view `error`, or a microphone that is not yet allowed or blocked. */
+/**
+ * A full screen: a problem of the view `error`, a microphone that is blocked or not yet allowed, or the consent question.
+ */
 export class ProblemView {
   #title = h('h2', { tabindex: -1, dir: 'auto' })
   #text = h('p', { dir: 'auto' })
   #steps = h('ol', { class: 'steps' })
+  #points = h('ul', { class: 'points' })
+  #later = h('p', { class: 'later' })
   #actions = h('div', { class: 'actions' })
   #icon = h('span', { class: 'problem-icon' })
   #shown = ''
@@ -27,31 +33,50 @@ export class ProblemView {
     this.#run = run
     const id = uniqueId('problem')
     this.#title.id = id
-    const content = h('div', { class: 'problem-content' }, this.#icon, this.#title, this.#text, this.#steps, this.#actions)
+    const content = h('div', { class: 'problem-content' }, this.#icon, this.#title, this.#text, this.#steps, this.#points, this.#later, this.#actions)
     // On the page, a dialog that is not modal; in the panel and the talk view, a part of it.
     this.element = h('div', { class: 'problem', role: slot ? 'dialog' : 'group', part: 'error', 'aria-labelledby': id }, slot ? h('slot', { name: slot }, content) : content)
   }
 
   /** Shows the state's problem; hides if it has none, or if the state is null. */
   update(state) {
-    const isBlocked = state !== null && hasMicrophoneScreen(state)
-    const described = isBlocked ? describeMicrophone(state) : state?.view === 'error' ? describeProblem(state) : null
+    const screen = state === null ? '' : screenOf(state)
+    const described = screen ? screens[screen].describe(state) : state?.view === 'error' ? describeProblem(state) : null
     this.element.hidden = !described
     const key = described ? JSON.stringify(described) : ''
     if (key === this.#shown) return
     this.#shown = key
     if (!described) return
-    this.element.dataset.kind = isBlocked ? 'microphone' : state.problem.kind
-    this.#icon.replaceChildren(icon(isBlocked ? 'microphone-off' : 'warning'))
+    this.element.dataset.kind = screen || state.problem.kind
+    this.#icon.replaceChildren(icon(screen ? screens[screen].icon : 'warning'))
     setText(this.#title, described.title)
     setText(this.#text, described.text)
-    this.#steps.replaceChildren(...(described.steps ?? []).map((text) => h('li', { text })))
-    this.#steps.hidden = !described.steps?.length
+    for (const [list, texts = []] of [[this.#steps, described.steps], [this.#points, described.points]]) {
+      list.replaceChildren(...texts.map((text) => h('li', { text })))
+      list.hidden = texts.length === 0
+    }
+    setText(this.#later, described.later ?? '')
+    this.#later.hidden = !described.later
     this.#actions.replaceChildren(...actionButtons(described.actions, this.#run))
   }
 
   focus() {
     this.#title.focus()
+  }
+}
+
+const screens = {
+  consent: { describe: describeConsent, icon: 'info' },
+  microphone: { describe: (state) => describeMicrophone(state), icon: 'microphone-off' },
+}
+
+/** The notice that the conversation may be recorded, while it is logged. */
+export class LoggedNote {
+  element = h('p', { class: 'logged', part: 'logged', dir: 'auto', hidden: true })
+
+  update(state) {
+    setText(this.element, loggedText(state))
+    this.element.hidden = this.element.textContent === ''
   }
 }
 
@@ -67,7 +92,7 @@ export class NoticeList {
   }
 
   update(state) {
-    const notices = hasMicrophoneScreen(state) ? [] : describeNotices(state)
+    const notices = screenOf(state) ? [] : describeNotices(state)
     const known = this.#rows
     this.#rows = new Map(notices.map((notice) => {
       const shown = JSON.stringify(notice)
@@ -106,13 +131,19 @@ export class Announcer {
       const { title, text } = describeProblem(state)
       this.#regions.say(`${title}. ${text}`, { isError: true })
     }
-    if (hasMicrophoneScreen(state) && !hasMicrophoneScreen(previous)) {
+    const screen = screenOf(state)
+    if (screen === 'microphone' && screenOf(previous) !== screen) {
       const { title, text, steps } = describeMicrophone(state)
       this.#regions.say(`${title}. ${steps.join(' ') || text}`, { isError: steps.length > 0 })
     }
+    if (screen === 'consent' && screenOf(previous) !== screen) {
+      const { title, text } = describeConsent(state)
+      this.#regions.say(`${title} ${text}`)
+    }
+    if (loggedText(state) && !loggedText(previous)) this.#regions.say(loggedText(state))
     const known = new Set(describeNotices(previous).map(({ text }) => text))
     for (const { severity, text } of describeNotices(state)) {
-      if (!known.has(text) && !hasMicrophoneScreen(state)) this.#regions.say(text, { isError: severity === 'warning' })
+      if (!known.has(text) && !screen) this.#regions.say(text, { isError: severity === 'warning' })
     }
     for (const card of state.call.cards) {
       if (!previous.call.cards.some(({ id }) => id === card.id)) this.#regions.say(`${card.title}. ${card.body}`, { isError: card.kind === 'error' })

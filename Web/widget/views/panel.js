@@ -1,13 +1,13 @@
 // The presentation as a panel in a corner of the page: connecting, conversation and transcript.
 
 import { h, setAttributes, setText, uniqueId } from '../../shared/elements.js'
-import { hasVoiceView, hasMicrophoneScreen, isInCall } from '../model/machine.js'
+import { hasVoiceView, isInCall, screenOf } from '../model/machine.js'
 import { foreignLanguage, nameOf, textsOf } from '../model/texts.js'
 import { CardList } from './cards.js'
 import { Composer, Controls, QuickCommands, StatusLine } from './controls.js'
 import { Logo, icon } from './icons.js'
 import { Caption, TranscriptList } from './lines.js'
-import { NoticeList, ProblemView } from './messages.js'
+import { LoggedNote, NoticeList, ProblemView } from './messages.js'
 import { Visualizer } from './visualizer.js'
 
 /** The logo or the first letter, the name, and what else is in the first line. */
@@ -78,13 +78,14 @@ export class Panel {
     this.#composer = new Composer(session)
     this.#start = h('button', { type: 'button', class: 'button primary start', part: 'button', dir: 'auto', onclick: () => session.start() })
     const [status, notices, cards, quick] = [new StatusLine(session), new NoticeList(run), new CardList(session), new QuickCommands(session)]
+    const logged = new LoggedNote()
     this.#stage = h('div', { class: 'stage' }, this.#visualizer.element, status.element, this.#caption.element)
     this.element = h('section', { class: 'panel', part: 'panel', 'aria-labelledby': this.#header.title.id },
       this.#header.element,
       h('div', { class: 'panel-body' }, this.#problem.element, this.#stage, this.#transcript.element, cards.element, notices.element, quick.element),
-      this.#composer.element, this.#start, this.#controls.element, h('slot', { name: 'footer' }))
+      this.#composer.element, this.#start, this.#controls.element, logged.element, h('slot', { name: 'footer' }))
     this.element.addEventListener('keydown', (event) => this.#press(event, session))
-    this.#parts = [links, this.#header, status, notices, cards, quick, this.#controls, this.#composer, this.#transcript, this.#problem]
+    this.#parts = [links, this.#header, logged, status, notices, cards, quick, this.#controls, this.#composer, this.#transcript, this.#problem]
   }
 
   update(state) {
@@ -93,7 +94,7 @@ export class Panel {
     this.element.hidden = !isShown
     this.#isShown = isShown
     if (!isShown) return
-    const isBlocked = hasMicrophoneScreen(state)
+    const isBlocked = screenOf(state) !== ''
     for (const part of this.#parts) part.update(state)
     this.#caption.update(state)
     this.#stage.hidden = isBlocked
@@ -113,7 +114,7 @@ export class Panel {
 
   /** Focuses what a view begins with. */
   focus(state) {
-    if (hasMicrophoneScreen(state)) this.#problem.focus()
+    if (screenOf(state)) this.#problem.focus()
     else if (state.view === 'transcript') this.#composer.focus()
     else if (state.view === 'connecting' || isInCall(state)) this.#controls.stopButton.focus()
     else this.#header.title.focus()

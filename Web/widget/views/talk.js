@@ -2,13 +2,13 @@
 
 import { h, prefersReducedMotion, setAttributes, setText } from '../../shared/elements.js'
 import { currentLine } from '../model/conversation.js'
-import { agentStatus, hasMicrophoneScreen, isInCall } from '../model/machine.js'
+import { agentStatus, isInCall, screenOf } from '../model/machine.js'
 import { textsOf } from '../model/texts.js'
 import { CardList } from './cards.js'
 import { Composer, Controls, QuickCommands, StatusLine, VoiceMenu } from './controls.js'
 import { icon } from './icons.js'
 import { Caption, TranscriptList } from './lines.js'
-import { NoticeList, ProblemView } from './messages.js'
+import { LoggedNote, NoticeList, ProblemView } from './messages.js'
 import { Header, Links } from './panel.js'
 import { createAmbience } from './visualizer.js'
 
@@ -47,11 +47,12 @@ export class Talk {
     this.#problem = new ProblemView(run)
     this.#composer = new Composer(session)
     const [status, notices, cards, quick] = [new StatusLine(session), new NoticeList(run), new CardList(session), new QuickCommands(session)]
+    const logged = new LoggedNote()
     this.#stage = h('div', { class: 'stage' }, this.#caption.element, this.#hint, this.#dots)
     this.element = h('dialog', { class: 'talk', part: 'talk', 'aria-labelledby': this.#header.title.id },
       this.#ambience.element, this.#header.element,
       h('div', { class: 'talk-body' }, this.#problem.element, this.#stage, this.#transcript.element, cards.element),
-      h('div', { class: 'talk-foot' }, notices.element, status.element, quick.element, this.#composer.element, this.#controls.element, h('slot', { name: 'footer' })))
+      h('div', { class: 'talk-foot' }, notices.element, status.element, quick.element, this.#composer.element, this.#controls.element, logged.element, h('slot', { name: 'footer' })))
     // Escape closes, as in every dialog.
     this.element.addEventListener('cancel', (event) => {
       event.preventDefault()
@@ -62,7 +63,7 @@ export class Talk {
     this.element.addEventListener('close', () => {
       if (!this.#isDiscarded && !this.element.open && Talk.isOpenWith(session.state)) this.#leave()
     })
-    this.#parts = [links, this.#header, this.#voice, status, notices, cards, quick, this.#controls, this.#composer, this.#transcript, this.#problem]
+    this.#parts = [links, this.#header, this.#voice, logged, status, notices, cards, quick, this.#controls, this.#composer, this.#transcript, this.#problem]
     this.statusElement = status.element
   }
 
@@ -78,7 +79,7 @@ export class Talk {
     // What was shown stays until it is closed.
     if (!isOpen) return
     const { view, call } = state
-    const isProblem = hasMicrophoneScreen(state) || view === 'error'
+    const isProblem = screenOf(state) !== '' || view === 'error'
     for (const part of this.#parts) part.update(state)
     this.#caption.update(state)
     this.#stage.hidden = isProblem || view === 'transcript'
@@ -96,7 +97,7 @@ export class Talk {
   }
 
   focus(state) {
-    if (hasMicrophoneScreen(state) || state.view === 'error') this.#problem.focus()
+    if (screenOf(state) || state.view === 'error') this.#problem.focus()
     else if (state.view === 'transcript') this.#composer.focus()
     else this.#controls.stopButton.focus()
   }

@@ -83,9 +83,13 @@ function drawWave({ context, width, height }, { colors, level, at }) {
   })
 }
 
-/** Soft shapes behind the talk view. CSS moves them; the level makes them larger. */
+/** Creates blurred shapes, which CSS animates. */
+export const createShapes = () =>
+  h('div', { class: 'ambience', part: 'ambience', 'aria-hidden': 'true' }, ...['one', 'two', 'three'].map((name) => h('span', { class: `shape ${name}` })))
+
+/** Creates the shapes behind the talk view, which grow with the level. */
 export function createAmbience(level) {
-  const element = h('div', { class: 'ambience', part: 'ambience', 'aria-hidden': 'true' }, ...['one', 'two', 'three'].map((name) => h('span', { class: `shape ${name}` })))
+  const element = createShapes()
   const stop = level.follow(({ agent, user }) => {
     const strength = Math.max(agent, user * 0.7)
     element.style.setProperty('--level', strength.toFixed(3))
