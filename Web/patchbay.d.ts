@@ -5,9 +5,15 @@
  * Levels are in dBov: 0 is full scale, -127 is silence.
  */
 
-/** Whether this browser can take part in calls. `reason` is a sentence for people. */
+/** The browser's capabilities in calls. Text works in every browser. */
 export interface Support {
+  /** Whether the browser can send and play audio. */
   audio: boolean
+  /** Whether the browser can play audio. Without an Opus encoder, this is true and `audio` is false. */
+  listening: boolean
+  /** The missing feature if `audio` is false: HTTPS, AudioWorklet, or a WebCodecs decoder or encoder for Opus. */
+  code?: 'insecure_page' | 'no_worklet' | 'no_decoder' | 'no_encoder'
+  /** A description of the missing feature for people. */
   reason?: string
 }
 
@@ -33,7 +39,7 @@ export interface RoomOptions {
 export type RoomState = 'disconnected' | 'connecting' | 'connected' | 'reconnecting'
 export type AgentState = 'initializing' | 'idle' | 'listening' | 'thinking' | 'speaking' | 'error'
 /** Why the browser does not play: see the event `audioBlocked`. */
-export type AudioBlockage = 'gesture' | 'no_output'
+export type AudioBlockage = 'gesture' | 'no_output' | 'unsupported'
 /** Why an assistant that was asked for has not joined yet. */
 export type WaitReason = 'busy' | 'no_worker'
 export type Quality = 'excellent' | 'good' | 'poor' | 'lost'
@@ -58,7 +64,7 @@ export class RequestError extends Error {
 
 /** Why the microphone cannot be used. `message` is a sentence for people. */
 export class MicrophoneError extends Error {
-  /** `cancelled`: the call ended before the microphone was open. */
+  /** `unsupported`: see `checkSupport()`; the browser was not asked for the microphone. `cancelled`: the call ended before it was open. */
   code: 'permission_denied' | 'not_found' | 'in_use' | 'unsupported' | 'failed' | 'cancelled'
 }
 
@@ -258,6 +264,8 @@ export interface RoomEvents {
   card: (card: { participant: string; id: string; kind: 'draft' | 'error' | 'info'; title: string; body: string; actions: { id: string; title: string }[] }) => void
   turnMetrics: (metrics: { participant: string; turn: number; endOfTurn?: number; recognition?: number; firstToken?: number; firstAudio?: number; voiceToVoice?: number; interrupted: boolean }) => void
   onboardingFinished: (result: { participant: string; completed: boolean }) => void
+  /** The assistant does not fully support the language that the user has chosen; BCP 47 tags. */
+  languageLimited: (limit: { participant: string; language: string; spoken: string; understood: string }) => void
   quality: (participant: Participant, quality: Quality) => void
   held: (participant: Participant, held: boolean) => void
   /** A track of the participant, or the participant in its call (`track` is null), was muted or unmuted. */
@@ -266,6 +274,7 @@ export interface RoomEvents {
   /**
    * The browser does not play, and does not pass on the microphone either. `gesture`: it waits for one, so call `startAudio()` in a click
    * handler. `no_output`: it did not start after a gesture, usually because there is no speaker and no headphones; `startAudio()` tries again.
+   * `unsupported`: it cannot play, see `checkSupport()`; text and events continue.
    */
   audioBlocked: (reason: AudioBlockage) => void
   /** Audio plays (again). */
@@ -290,6 +299,8 @@ export class Room {
   readonly sid: string
   readonly metadata: string
   readonly sessionId: string | null
+  /** Whether the user's speech and texts may be stored. If so, inform the user. */
+  readonly logged: boolean
   readonly recording: boolean
   readonly localParticipant: LocalParticipant
   /** By identity. */
@@ -357,3 +368,162 @@ export class RpcError extends Error {
 
 /** The microphones and speakers. Their labels are empty until the microphone has been permitted. */
 export function listDevices(): Promise<{ microphones: MediaDeviceInfo[]; speakers: MediaDeviceInfo[] }>
+
+/**
+ * Returns a user's access token. Called for each connection and before a token expires. `isRefused`: the gateway rejects the last token, or will
+ * soon.
+ */
+export type TokenSource = (request: { isRefused: boolean }) => Promise<string>
+
+export interface CallChannelOptions {
+  /** The number of attempts to reconnect before giving up. Default: unlimited. */
+  reconnectAttempts?: number
+}
+
+export interface CallOptions {
+  /** A name that the callees see, at most 256 bytes. */
+  callerName?: string
+  /** Data for the callees' apps, at most 1,024 bytes. */
+  metadata?: string
+  /** Requests with the same key start only one call, for example a retry after `connection_lost`. */
+  idempotencyKey?: string
+}
+
+export type CallStatus = 'started' | 'ringing' | 'answered' | 'completed' | 'cancelled' | 'rejected' | 'busy' | 'timeout' | 'failed'
+/**
+ * The ending of a call on this device. `unanswered`: nobody answered in time. `answered_elsewhere`, `moved_elsewhere`: another device of the user
+ * answered it or took it over. `while_away`: it ended while the channel was disconnected.
+ */
+export type CallEnding =
+  | 'completed' | 'cancelled' | 'rejected' | 'busy' | 'unanswered' | 'failed' | 'answered_elsewhere' | 'moved_elsewhere' | 'while_away'
+
+export interface CallMember {
+  /** A user's id, or `assistant:<id>`. It is also the identity in the call's room. */
+  party: string
+  state: 'invited' | 'joined' | 'left'
+  status: CallStatus
+  held: boolean
+  muted: boolean
+  /** The device with which the party called or answered, if known. */
+  device: string | null
+}
+
+export interface CallInfo {
+  /** The identifier, `CA_…`. */
+  id: string
+  /** The UUID for APIs such as CallKit. It is derived from `id` and never changes. */
+  uuid: string
+  room: string
+  seq: number
+  status: CallStatus
+  caller: string
+  /** The name chosen by the caller. Untrusted text: show it with `textContent`, never as HTML. */
+  callerName: string
+  metadata: string
+  /** The conversation whose members are called, or null. */
+  conversation: string | null
+  /** The members, the caller first. */
+  members: CallMember[]
+  startedAt: Date | null
+  answeredAt: Date | null
+  endedAt: Date | null
+}
+
+/** A call on this device, as a snapshot. */
+export interface Call extends CallInfo {
+  direction: 'incoming' | 'outgoing'
+  /** `connecting`: ringing on either side. `held`: by this user, or by all others. */
+  state: 'connecting' | 'active' | 'held' | 'ended'
+  /** The ending; null until the call has ended. */
+  ending: CallEnding | null
+  heldByUs: boolean
+  heldByOthers: boolean
+  mutedByUs: boolean
+  /** All members but this user. */
+  others: CallMember[]
+}
+
+/** The access to a call's room, for `room.connect(url, token)`. If all callees were busy, the call has ended already. */
+export interface CallAdmission {
+  call: Call
+  url: string
+  token: string
+}
+
+/** An event in the history of a conversation. */
+export interface ConversationEvent {
+  /** The event's number; null for a user who has not joined the conversation. */
+  number: number | null
+  type: 'member:invited' | 'member:joined' | 'member:left' | 'text' | 'audio:started' | 'audio:ended'
+  /** The user who was invited, joined, left, wrote, or started or stopped talking. */
+  user: string
+  timestamp: Date
+  /** The text; null for other types. Untrusted text: show it with `textContent`, never as HTML. */
+  text: string | null
+}
+
+export interface CallChannelEvents {
+  state: (state: RoomState) => void
+  /** A call is ringing. Also sent after a reconnect, for calls that were not known before. */
+  incoming: (call: Call) => void
+  /** A call appeared or changed. `event` is the event's type (`call.held`, …), or null if a reply or `hello` reported the change first. */
+  changed: (call: Call, event: string | null) => void
+  /** A call has ended. Sent once for each call that `changed` has reported. */
+  ended: (call: Call, ending: CallEnding) => void
+  /** Sent after each of these events and after each `hello`: the calls on this device, and those on other devices. */
+  calls: (calls: Call[], elsewhere: CallInfo[]) => void
+  /** A session of the user was started, has ended, or has a new summary. */
+  session: (event: { type: string; session: any }) => void
+  /** An event in a conversation of the user, with the conversation's id. */
+  conversation: (conversation: string, event: ConversationEvent) => void
+  /** The channel has closed for good. `code` is the WebSocket close code, or 0; `message` is a description for people. */
+  disconnected: (end: { reason: string; code: number; message: string; retryable: boolean }) => void
+  /** Every message, as received. */
+  event: (message: { type: string; data: any }) => void
+}
+
+/** The channel of a user on this device, on which calls ring. Calls continue when it is closed. */
+export class CallChannel {
+  constructor(options?: CallChannelOptions)
+
+  readonly state: RoomState
+  /** The user's id; null before the first connection. */
+  readonly user: string | null
+  /** The id of this connection, as used in calls. */
+  readonly device: string | null
+  /** The calls that are ringing, active or held on this device, oldest first. */
+  readonly calls: Call[]
+  /** The calls that the user has joined with another device; `join` takes one over. */
+  readonly callsElsewhere: CallInfo[]
+
+  on<E extends keyof CallChannelEvents>(name: E, listener: CallChannelEvents[E]): this
+  off<E extends keyof CallChannelEvents>(name: E, listener: CallChannelEvents[E]): this
+
+  /**
+   * Connects with a user's access token, or with a source of tokens, so that the channel can outlive a token. `url`: `wss://host:port`; by default,
+   * the gateway that served the page. Rejects with `ConnectError`, or with the source's error. Lost connections are restored.
+   */
+  connect(url: string | null, token: string | TokenSource): Promise<void>
+  disconnect(): void
+
+  /**
+   * Calls others by id, e-mail address, `@handle` or `assistant:<id>`; or all members of a conversation. Rejects with `RequestError`, as all
+   * requests do.
+   */
+  start(to: string[] | { conversation: string }, options?: CallOptions): Promise<CallAdmission>
+  /** Answers a call. The first device to answer gets the call; requests of the others fail with `conflict`. */
+  answer(call: string): Promise<CallAdmission>
+  /** Continues a call on this device. */
+  join(call: string): Promise<CallAdmission>
+  /** Declines a call for all devices of the user. `busy`: reports the user as busy to the caller. `reason` is shown to the other members. */
+  reject(call: string, options?: { busy?: boolean; reason?: string }): Promise<void>
+  /** Leaves a joined call, or withdraws an unanswered one. */
+  hangUp(call: string): Promise<void>
+  /** Holds or resumes a call. While on hold, this user neither sends nor receives audio. */
+  hold(call: string, held?: boolean): Promise<void>
+  mute(call: string, muted?: boolean): Promise<void>
+  /** Invites others, who join the call when they answer. */
+  invite(call: string, to: string[]): Promise<void>
+  /** Sends any request of docs/protocol/calls.md; resolves with the reply's data. */
+  request(type: string, data?: object): Promise<any>
+}

@@ -35,6 +35,11 @@ const readers = {
     return { event: 'turnMetrics', fields }
   },
 
+  'language.limited': ({ language, spoken, understood }) => {
+    const isLimit = [language, spoken, understood].every((tag) => isText(tag, 35) && tag !== '')
+    return isLimit ? { event: 'languageLimited', fields: { language, spoken, understood } } : null
+  },
+
   'onboarding.finished': ({ completed }) => ({ event: 'onboardingFinished', fields: { completed: completed === true } }),
 }
 

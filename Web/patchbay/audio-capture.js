@@ -1,23 +1,10 @@
 // Captures the microphone or another track of audio: getUserMedia, a capture worklet, levels and voice activity, and Opus by WebCodecs.
 
+import { DEFAULT_BITRATE, encoderConfiguration, playbackFault, reasons } from './codecs.js'
 import { MicrophoneError } from './events.js'
 import { FRAME_SAMPLES, SAMPLE_RATE, flag, measureLevel } from './wire.js'
 
 const FRAME_US = 20000
-export const DEFAULT_BITRATE = 32000
-
-/** The encoder's configuration: as precise as this browser accepts it, or null. */
-export async function encoderConfiguration(bitrate = DEFAULT_BITRATE) {
-  if (typeof AudioEncoder === 'undefined') return null
-  const base = { codec: 'opus', sampleRate: SAMPLE_RATE, numberOfChannels: 1, bitrate }
-  // Without the encoder's DTX: browsers do not say which frames it leaves out, and their timestamps do not show it.
-  const opus = { frameDuration: FRAME_US, usedtx: false, application: 'voip', signal: 'voice' }
-  for (const configuration of [{ ...base, opus }, { ...base, opus: { frameDuration: FRAME_US } }, base]) {
-    const { supported } = await AudioEncoder.isConfigSupported(configuration).catch(() => ({ supported: false }))
-    if (supported) return configuration
-  }
-  return null
-}
 
 /** Captures and encodes; `frame` receives `{timestamp, level, voice, flags, packet}`, `ended` the reason if capturing stops. */
 export class AudioCapture {
@@ -148,9 +135,11 @@ export class AudioCapture {
   }
 }
 
+/** Returns the encoder's configuration. It must be known before the browser asks for permission. */
 async function supportedConfiguration(bitrate) {
   const configuration = await encoderConfiguration(bitrate)
-  if (!configuration) throw new MicrophoneError('unsupported', 'This browser cannot encode Opus audio.')
+  const fault = (await playbackFault()) ?? (configuration ? null : 'no_encoder')
+  if (fault) throw new MicrophoneError('unsupported', reasons[fault])
   return configuration
 }
 
@@ -162,9 +151,10 @@ const OPEN_ERRORS = {
   NotReadableError: ['in_use', 'The microphone cannot be opened. Another program may be using it.'],
 }
 
-async function openStream(audio) {
+/** Opens the microphone and returns its stream. Rejects with a `MicrophoneError`. */
+export async function openStream(audio) {
   if (!navigator.mediaDevices?.getUserMedia) {
-    throw new MicrophoneError('unsupported', 'The browser offers no microphone to this page. It must be loaded over HTTPS.')
+    throw new MicrophoneError('unsupported', 'The browser offers no microphone to this page.')
   }
   try {
     return await navigator.mediaDevices.getUserMedia({ audio })

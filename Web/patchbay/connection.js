@@ -1,12 +1,15 @@
 // The connection to the gateway: one WebSocket at a time, requests and replies, liveness, and resuming (docs/protocol).
 
-import { dial, gatewayAddress } from './dial.js'
-import { RequestError, describeClosing } from './events.js'
+import { dial, endpoints, gatewayAddress } from './dial.js'
+import { ConnectError, RequestError, describeClosing } from './events.js'
 
 // Before each attempt to reconnect; the last one repeats.
 const BACK_OFF_MS = [0, 300, 1200, 2700, 4800, 7000]
 // How long a ping may take after the network changed.
 const PROBE_TIMEOUT_MS = 2000
+// Defaults for fields of a room's `hello` that the `hello` of a user's channel lacks (docs/protocol/calls.md).
+const UNANNOUNCED = { limits: { max_control_bytes: 65536 }, ping_interval_ms: 5000, ping_timeout_ms: 15000 }
+const TOKEN_EXPIRED = 4100
 
 /**
  * A connection that survives losses. The owner provides:
@@ -22,6 +25,9 @@ export class Connection {
   #owner
   #address
   #token
+  // Whether the latest token of the source was refused.
+  #isRefused = false
+  #endpoint
   #query
   #attempts
   #socket = null
@@ -40,8 +46,9 @@ export class Connection {
   #dialing = null
   #wake = null
 
-  constructor(owner, { autoSubscribe = true, attempts = 10 } = {}) {
+  constructor(owner, { endpoint = endpoints.room, autoSubscribe = true, attempts = 10 } = {}) {
     this.#owner = owner
+    this.#endpoint = endpoint
     this.#query = autoSubscribe ? {} : { auto_subscribe: 'false' }
     this.#attempts = attempts
   }
@@ -55,11 +62,15 @@ export class Connection {
     return this.#socket?.bufferedAmount ?? 0
   }
 
-  /** Connects and waits for `hello`. Rejects with `ConnectError`. */
+  /**
+   * Connects and waits for `hello`. Rejects with `ConnectError`. `token`: a token, or a function that returns a promise of one. The function is called
+   * for each connection, with `{isRefused: true}` if the gateway no longer accepts the last one.
+   */
   async open(url, token) {
     this.#address = gatewayAddress(url)
     this.#token = token
     this.#isClosed = false
+    this.#isRefused = false
     this.#resumeToken = null
     this.#lastSeq = 0
     try {
@@ -119,24 +130,37 @@ export class Connection {
       if (message.type === 'hello') this.#attach(socket, message)
       else this.#owner.message(message)
     }
-    await dial(this.#address, this.#token, { query: { ...this.#query, ...resume }, received, signal: this.#dialing.signal })
+    const { signal } = this.#dialing
+    const options = { endpoint: this.#endpoint, query: { ...this.#query, ...resume }, received, signal }
+    if (typeof this.#token !== 'function') return dial(this.#address, this.#token, options)
+    const token = await this.#token({ isRefused: this.#isRefused })
+    if (signal.aborted) throw new ConnectError('cancelled', 'The connection was cancelled.')
+    try {
+      await dial(this.#address, token, options)
+      this.#isRefused = false
+    } catch (error) {
+      if (this.#isRefused || (error.status !== 401 && error.closeCode !== TOKEN_EXPIRED)) throw error
+      this.#isRefused = true
+      await this.#dial()
+    }
   }
 
   #attach(socket, hello) {
     const isFresh = hello.data.resumed !== true
     if (isFresh) this.#lastSeq = hello.seq
     this.#resumeToken = hello.data.resume_token
-    this.#maxBytes = hello.data.limits.max_control_bytes
+    const { limits, ping_interval_ms: interval, ping_timeout_ms: timeout } = Object.assign({}, UNANNOUNCED, hello.data)
+    this.#maxBytes = limits.max_control_bytes
     // Replayed events may contain a `bye` of the old connection.
     this.#bye = null
     this.#socket = socket
     this.#lastHeard = performance.now()
     socket.onmessage = ({ data }) => this.#receive(data)
     socket.onclose = ({ code }) => this.#lost(code)
-    this.#pingTimer = setInterval(() => this.#ping(hello.data.ping_timeout_ms), hello.data.ping_interval_ms)
+    this.#pingTimer = setInterval(() => this.#ping(timeout), interval)
     this.#owner.opened(hello, isFresh)
     if (socket !== this.#socket) return
-    this.#ping(hello.data.ping_timeout_ms)
+    this.#ping(timeout)
   }
 
   #detach() {
@@ -219,7 +243,8 @@ export class Connection {
   async #lost(code) {
     const bye = this.#bye
     this.#detach()
-    if (isFinal(code)) return this.#end(code, bye?.reason)
+    if (code === TOKEN_EXPIRED && typeof this.#token === 'function') this.#isRefused = true
+    else if (isFinal(code)) return this.#end(code, bye?.reason)
     this.#owner.interrupted()
     let last = code
     for (let attempt = 0; attempt < this.#attempts; attempt++) {

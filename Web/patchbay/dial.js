@@ -8,13 +8,19 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const CONNECT_TIMEOUT_MS = 15000
 const VALIDATE_TIMEOUT_MS = 5000
 
+/** The two kinds of connections: the path of the WebSocket, and one that responds to GET with the reason why a token is refused. */
+export const endpoints = {
+  room: { path: '/v1/rtc', check: '/v1/rtc/validate' },
+  channel: { path: '/v1/events', check: '/v1/calls' },
+}
+
 /** `wss://host:port` of a URL, or of the page. */
 export function gatewayAddress(url) {
   try {
     const address = new URL(url ?? location.origin, location.href)
     const scheme = { 'wss:': 'wss:', 'https:': 'wss:', 'ws:': 'ws:', 'http:': 'ws:' }[address.protocol]
     if (!scheme) throw new TypeError()
-    return `${scheme}//${address.host}${address.pathname.replace(/(\/v1\/rtc)?\/*$/, '')}`
+    return `${scheme}//${address.host}${address.pathname.replace(/(\/v1\/(rtc|events))?\/*$/, '')}`
   } catch {
     throw new ConnectError('unsupported_url', `This is not the URL of a gateway: ${url}`)
   }
@@ -24,13 +30,13 @@ export function gatewayAddress(url) {
  * Connects and waits for `hello`. `received` gets each message up to and including `hello`, and replaces the socket's handlers
  * there: frames may follow at once. Rejects with `ConnectError`, whose `closeCode` is set if the gateway closed the connection.
  */
-export function dial(address, token, { query, received, signal }) {
+export function dial(address, token, { endpoint = endpoints.room, query, received, signal }) {
   return new Promise((resolve, reject) => {
     if (typeof token !== 'string' || !TOKEN.test(token)) return reject(new ConnectError('malformed_token', 'The token is not an access token.', 401))
     let socket
     try {
       const text = new URLSearchParams(query).toString()
-      socket = new WebSocket(`${address}/v1/rtc${text && `?${text}`}`, [SUBPROTOCOL, `patchbay.bearer.${token}`])
+      socket = new WebSocket(`${address}${endpoint.path}${text && `?${text}`}`, [SUBPROTOCOL, `patchbay.bearer.${token}`])
     } catch (error) {
       return reject(explain(error, address))
     }
@@ -62,7 +68,7 @@ export function dial(address, token, { query, received, signal }) {
       resolve()
     }
     socket.onclose = async ({ code }) => {
-      if (!wasOpened) return fail(await askWhy(address, token))
+      if (!wasOpened) return fail(await askWhy(address, token, endpoint.check))
       fail(Object.assign(new ConnectError('closed', describeClosing(code)), { closeCode: code }))
     }
   })
@@ -78,9 +84,9 @@ function explain({ name, message }, address) {
 }
 
 /** Asks the gateway why an upgrade with this token fails: pages cannot read the response to a failed upgrade. */
-async function askWhy(address, token) {
+async function askWhy(address, token, check) {
   try {
-    const response = await fetch(`${address.replace(/^ws/, 'http')}/v1/rtc/validate`, {
+    const response = await fetch(`${address.replace(/^ws/, 'http')}${check}`, {
       headers: { Authorization: `Bearer ${token}` }, cache: 'no-store',
       // @ts-ignore: TypeScript 4.8 does not know it.
       signal: AbortSignal.timeout(VALIDATE_TIMEOUT_MS),

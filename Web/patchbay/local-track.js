@@ -1,6 +1,6 @@
 // One track that this page publishes: its publication at the gateway, its mutes, and its frames.
 
-import { DEFAULT_BITRATE } from './audio-capture.js'
+import { DEFAULT_BITRATE } from './codecs.js'
 import { FRAME_SAMPLES, HEADER_BYTES, encodeFrame, flag } from './wire.js'
 
 // Audio that may wait in the socket's buffer; more would only arrive too late.

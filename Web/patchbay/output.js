@@ -1,5 +1,6 @@
 // The AudioContext: plays tracks through worklets, optionally over a loopback peer connection, and taps what is played.
 
+import { missingInterface, playbackFault, reasons } from './codecs.js'
 import { Emitter } from './events.js'
 import { SAMPLE_RATE } from './wire.js'
 
@@ -16,7 +17,8 @@ const SPARE_BUFFERS_MAX = 50
  * @extends {Emitter<{ blocked: (reason: AudioBlockage) => void, started: () => void }>}
  */
 export class AudioOutput extends Emitter {
-  // `gesture` if the browser waits for a click or a key, `no_output` if it does not start even then; null if it plays.
+  // The reason why nothing plays: `gesture` if the browser requires a click or a key, `no_output` if it does not start even after that, `unsupported` if
+  // it cannot play Opus, in which case there is no context. Null if it plays.
   /** @type {AudioBlockage | null} */
   blockage = null
   #context
@@ -60,12 +62,20 @@ export class AudioOutput extends Emitter {
   }
 
   async #prepare() {
-    this.#context = new AudioContext({ sampleRate: SAMPLE_RATE, latencyHint: 'interactive' })
+    if (missingInterface()) return this.#setBlockage('unsupported')
+    // Create the context before any await, while the user's gesture is active.
+    const context = (this.#context = new AudioContext({ sampleRate: SAMPLE_RATE, latencyHint: 'interactive' }))
     // Written out, because bundlers find the files by these expressions.
-    await Promise.all([
-      this.#context.audioWorklet.addModule(new URL('./playback-worklet.js', import.meta.url)),
-      this.#context.audioWorklet.addModule(new URL('./capture-worklet.js', import.meta.url)),
+    const [fault] = await Promise.all([
+      playbackFault(),
+      context.audioWorklet.addModule(new URL('./playback-worklet.js', import.meta.url)),
+      context.audioWorklet.addModule(new URL('./capture-worklet.js', import.meta.url)),
     ])
+    if (fault) {
+      this.#context = null
+      context.close().catch(() => {})
+      return this.#setBlockage('unsupported')
+    }
     this.#master = new GainNode(this.#context, { gain: this.#volumes.get(null) ?? 1 })
     if (this.#loopback) this.#loopbackPlayer = await playThroughPeerConnection(this.#context, this.#master)
     else this.#master.connect(this.#context.destination)
@@ -79,6 +89,7 @@ export class AudioOutput extends Emitter {
   /** Starts audio; rejects if the browser still waits for a user gesture. */
   async resume() {
     const context = this.#context
+    if (!context) throw new Error(reasons[await playbackFault()])
     const isGesture = navigator.userActivation?.isActive === true
     await this.#loopbackPlayer?.play().catch(() => {})
     // Without a gesture or a device, the promise of `resume` stays pending.
@@ -93,10 +104,13 @@ export class AudioOutput extends Emitter {
   #noteState(reason) {
     const isBlocked = this.#context.state !== 'running' && this.#context.state !== 'closed'
     // Without a gesture, nothing new is learned.
-    const blockage = !isBlocked ? null : reason === 'no_output' ? reason : (this.blockage ?? 'gesture')
+    this.#setBlockage(!isBlocked ? null : reason === 'no_output' ? reason : (this.blockage ?? 'gesture'))
+  }
+
+  #setBlockage(blockage) {
     if (blockage === this.blockage) return
     this.blockage = blockage
-    if (isBlocked) this.emit('blocked', blockage)
+    if (blockage) this.emit('blocked', blockage)
     else this.emit('started')
   }
 
@@ -113,6 +127,11 @@ export class AudioOutput extends Emitter {
     this.#volumes.set(identity, gain)
     const node = identity === null ? this.#master : this.#buses.get(identity)
     if (node) node.gain.value = gain
+  }
+
+  /** Whether there is a context, or one can be created. */
+  get isSupported() {
+    return this.blockage !== 'unsupported'
   }
 
   /** The node that everything of a participant passes through; `isPlayed` is false for the local microphone. */
@@ -160,7 +179,7 @@ export class AudioOutput extends Emitter {
 
   /** Calls back with 20 ms at a time of a node's output, or of everything that is played. Returns a function that stops. */
   tap(source, listener) {
-    if (!this.#context) throw new Error('There is no audio to tap before the room is connected.')
+    if (!this.#master) throw new Error('There is no audio to tap before the room is connected.')
     const input = source ?? this.#master
     const node = new AudioWorkletNode(this.#context, 'patchbay-capture', { outputChannelCount: [1] })
     node.port.onmessage = ({ data }) => listener(data.samples, data.frame)
@@ -180,7 +199,7 @@ export class AudioOutput extends Emitter {
   async close() {
     const context = this.#context
     this.#loopbackPlayer?.stop()
-    this.#loopbackPlayer = this.#ready = this.#context = null
+    this.#loopbackPlayer = this.#ready = this.#context = this.#master = null
     this.blockage = null
     this.#buses.clear()
     this.#spare = []

@@ -1,6 +1,7 @@
 // A subscribed track: epochs and losses, decoding, playing, and the playout reports of `ahead` tracks (docs/protocol/media.md).
 
-import { SAMPLES_PER_MS, SAMPLE_RATE, TimestampUnwrapper, distance, flag } from './wire.js'
+import { decoderConfiguration } from './codecs.js'
+import { SAMPLES_PER_MS, TimestampUnwrapper, distance, flag } from './wire.js'
 
 const PROGRESS_INTERVAL_MS = 200
 // A level is that of the newest frame, for this long.
@@ -144,7 +145,7 @@ export class ReceivedTrack {
         if (decoder === this.#decoder) this.#closeDecoder()
       },
     })
-    decoder.configure({ codec: 'opus', sampleRate: SAMPLE_RATE, numberOfChannels: this.#track.channels })
+    decoder.configure(decoderConfiguration(this.#track.channels))
     return decoder
   }
 

@@ -35,6 +35,7 @@ export class Participant {
 export class RoomState {
   info = { sid: '', name: '', metadata: '' }
   sessionId = null
+  isLogged = false
   isRecording = false
   /** @type {Map<string, Participant>} */
   remote = new Map()
@@ -74,11 +75,12 @@ export class RoomState {
   }
 
   /** Replaces the state; participants that are gone or new are reported. */
-  reset({ room, participant, participants, session_id: sessionId }, isFresh) {
+  reset({ room, participant, participants, session_id: sessionId, logged }, isFresh) {
     // What still waits follows a fresh `hello`.
     if (isFresh) this.waiting.clear()
     this.info = room
     this.sessionId = sessionId ?? null
+    this.isLogged = logged === true
     // The snapshot that follows a fresh `hello` names only what is unusual.
     if (isFresh) for (const known of [this.#local, ...this.remote.values()]) Object.assign(known, usualStatus)
     describe(this.#local, participant)

@@ -61,6 +61,7 @@ export class Room extends Emitter {
   get sid() { return this.#room.info.sid }
   get metadata() { return this.#room.info.metadata }
   get sessionId() { return this.#room.sessionId }
+  get logged() { return this.#room.isLogged }
   get recording() { return this.#room.isRecording }
   get remoteParticipants() { return this.#room.remote }
   get waitingAgents() { return this.#room.waiting }
@@ -116,6 +117,7 @@ export class Room extends Emitter {
   }
 
   tap(identity, listener) {
+    if (!this.#output.isSupported) return () => {}
     if (identity === null) return this.#output.tap(null, listener)
     const isPlayed = identity !== this.localParticipant.identity
     return this.#output.tap(this.#output.bus(identity, { isPlayed }), listener)
@@ -255,7 +257,9 @@ export class Room extends Emitter {
     this.emit(name, ...values)
   }
 
+  /** Returns undefined also if the browser cannot play: the frames are ignored. */
   #openTrack(alias) {
+    if (!this.#output.isSupported) return
     for (const participant of this.#room.remote.values()) {
       for (const track of participant.tracks.values()) {
         if (track.alias !== alias) continue

@@ -1,34 +1,28 @@
-// What this browser can do.
+// The browser's capabilities: playing, sending, and its devices.
 
-import { encoderConfiguration } from './audio-capture.js'
+import { decoderConfiguration, encoderConfiguration, playbackFault, reasons } from './codecs.js'
 import { FRAME_SAMPLES, SAMPLE_RATE } from './wire.js'
 
 const PROBE_TIMEOUT_MS = 5000
 const SILENT_PACKET = new Uint8Array([0xf8, 0xff, 0xfe])
 
-/** Encodes and decodes a little Opus. Resolves with `{audio: true}`, or false and a reason for people. */
+/**
+ * Checks the browser by decoding and encoding a little Opus.
+ *
+ * @returns {Promise<import('../patchbay.js').Support>}
+ */
 export async function checkSupport() {
-  if (!window.isSecureContext) return refuse('Audio is only available to pages that are loaded over HTTPS.')
-  if (typeof AudioWorkletNode === 'undefined') return refuse('This browser cannot process audio (AudioWorklet). Please update it.')
-  if (typeof AudioDecoder === 'undefined' || typeof AudioEncoder === 'undefined') {
-    return refuse('This browser cannot encode audio (WebCodecs). Please update it, or use a current Chrome, Edge, Firefox or Safari.')
-  }
-  try {
-    await withTimeout(probeDecoder())
-    await withTimeout(probeEncoder())
-    return { audio: true }
-  } catch (error) {
-    return refuse(`This browser cannot process Opus audio (${error.message}). Please use a current Chrome, Edge, Firefox or Safari.`)
-  }
+  const fault = (await playbackFault()) ?? ((await succeeds(probeDecoder)) ? null : 'no_decoder')
+  if (fault) return { audio: false, listening: false, code: fault, reason: reasons[fault] }
+  if (!(await succeeds(probeEncoder))) return { audio: false, listening: true, code: 'no_encoder', reason: reasons.no_encoder }
+  return { audio: true, listening: true }
 }
 
-function refuse(reason) {
-  return { audio: false, reason }
-}
-
-function withTimeout(promise) {
-  const timeout = new Promise((_, reject) => setTimeout(() => reject(new Error('no answer from the codec')), PROBE_TIMEOUT_MS))
-  return Promise.race([promise, timeout])
+/** Whether a codec responds correctly and in time. */
+function succeeds(probe) {
+  let timer = 0
+  const timeout = new Promise((resolve) => (timer = setTimeout(resolve, PROBE_TIMEOUT_MS, false)))
+  return Promise.race([probe().then(() => true, () => false), timeout]).finally(() => clearTimeout(timer))
 }
 
 function probeDecoder() {
@@ -43,7 +37,7 @@ function probeDecoder() {
       },
       error: reject,
     })
-    decoder.configure({ codec: 'opus', sampleRate: SAMPLE_RATE, numberOfChannels: 1 })
+    decoder.configure(decoderConfiguration(1))
     for (let index = 0; index < 3; index++) {
       decoder.decode(new EncodedAudioChunk({ type: 'key', timestamp: index * 20000, data: SILENT_PACKET }))
     }

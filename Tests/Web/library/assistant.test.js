@@ -15,6 +15,9 @@ test('a tool, a card and the metrics of a turn are events', () => {
   assert.deepEqual(read('turn.metrics', { turn: 2, voice_to_voice_ms: 310, recognition_ms: 'x' }).value, {
     turn: 2, interrupted: false, voiceToVoice: 310, participant: 'robin',
   })
+  assert.deepEqual(read('language.limited', { language: 'de-AT', spoken: 'en', understood: 'en', extra: 1 }), {
+    name: 'languageLimited', value: { language: 'de-AT', spoken: 'en', understood: 'en', participant: 'robin' },
+  })
 })
 
 test('another topic is no message of an assistant', () => {
@@ -30,6 +33,7 @@ test('malformed messages are no events', () => {
     ['card', card({ actions: 'none' })], ['card', card({ actions: [null] })], ['card', card({ kind: 'page' })], ['card', card({ id: '' })],
     ['card', card({ title: 'x'.repeat(257) })], ['card', card({ actions: Array(9).fill({ id: 'a', title: 'A' }) })],
     ['tool.started', { id: 1, name: 'n' }], ['tool.failed', { id: 't', name: 'n' }], ['turn.metrics', { turn: '1' }], ['turn.metrics', null],
+    ['language.limited', { language: 'de', spoken: 'en' }], ['language.limited', { language: 'x'.repeat(36), spoken: 'en', understood: 'en' }],
     ['constructor', {}], ['__proto__', {}], [undefined, {}], ['tool.started', undefined],
   ]
   for (const [type, data] of malformed) assert.ok(!read(type, data), `${type} ${JSON.stringify(data)}`)

@@ -46,10 +46,13 @@ class Encoder {
 
 Object.assign(globalThis, {
   AudioEncoder: Encoder,
+  AudioDecoder: class { static isConfigSupported = async () => ({ supported: true }) },
+  AudioWorkletNode: class {},
   AudioData: class { constructor({ timestamp }) { this.timestamp = timestamp } close() {} },
   MediaStream: class { constructor(tracks) { this.getTracks = this.getAudioTracks = () => tracks } },
   MediaStreamAudioSourceNode: class { connect() {} disconnect() {} },
 })
+Object.assign(window, { isSecureContext: true })
 Object.defineProperty(globalThis, 'navigator', { value: { mediaDevices: { getUserMedia: async () => new MediaStream([new Track('microphone')]) } }, configurable: true })
 
 class World {

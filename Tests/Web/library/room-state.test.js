@@ -40,6 +40,14 @@ test('who is in the room at the join has joined, with tracks', () => {
   assert.equal(world.room.track('TR_1').participant, 'robin')
 })
 
+test('the room is logged if `hello` says so, and only then', () => {
+  const world = new World()
+  for (const logged of [true, undefined, false, 'true']) {
+    world.room.reset({ room: world.room.info, participant: person('me'), participants: [], session_id: 's', logged }, true)
+    assert.equal(world.room.isLogged, logged === true, String(logged))
+  }
+})
+
 test('after a resume only what has changed is told', () => {
   const world = new World(person('robin', { tracks: [track('TR_1')] }), person('eve'))
   world.apply('call.held', { participant: 'robin' })
