@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PastedTokens, keyAccess } from '../../../Web/dashboard/model/access.js'
-import { amount, bytes, drops, quantiles, seconds, select } from '../../../Web/dashboard/model/figures.js'
+import { OPERATIONS, PastedTokens, keyAccess } from '../../../Web/dashboard/model/access.js'
+import { amount, bytes, drops, quantiles, readHistory, seconds, select } from '../../../Web/dashboard/model/figures.js'
 import { History } from '../../../Web/dashboard/model/history.js'
+import { assistantRows, endedRows, errorRows, participantRows, workerRows } from '../../../Web/dashboard/model/operations.js'
+import { arrange } from '../../../Web/dashboard/model/order.js'
 import { parseMetrics, quantile, total, totalsBy } from '../../../Web/dashboard/model/prometheus.js'
 import { initialState, reduce, visibleRooms } from '../../../Web/dashboard/model/state.js'
 
@@ -109,4 +111,86 @@ test('pasted tokens are for what they say', async () => {
   await assert.rejects(tokens.token('lobby'), { code: 'no_token' })
   const refused = [['', 'malformed_token'], ['a.b.c', 'malformed_token'], [token({ exp: now - 1 }), 'token_expired'], [token({}), 'missing_grant'], [token({ video: { roomAdmin: true } }), 'missing_grant']]
   for (const [text, code] of refused) assert.throws(() => tokens.add(text), { code }, text)
+})
+
+test('rows keep their place while they are held, and new ones come below', () => {
+  assert.deepEqual(arrange(['a', 'b', 'c'], ['d', 'c', 'a'], false, 10), ['d', 'c', 'a'])
+  assert.deepEqual(arrange(['a', 'b', 'c'], ['d', 'c', 'a'], true, 10), ['a', 'b', 'c', 'd'])
+  assert.deepEqual([arrange([], ['a', 'b'], true, 1), arrange(['a', 'b'], ['c'], true, 1), arrange(['a'], ['c', 'b', 'a'], false, 2)], [['a'], ['a', 'b'], ['c', 'b']])
+})
+
+test('the gateway’s own history comes before what the page has seen, also across a restart', () => {
+  const column = (name, values, labels = []) => ({ name, labels, values })
+  const label = (name, value) => ({ name, value })
+  const kept = readHistory({
+    interval_ms: 10_000, times: [10_000, 20_000, 30_000],
+    series: [
+      column('patchbay_joins_total', [1, 3, 5]), column('patchbay_frames_received_total', [null, 10, 20], [label('shard', '0')]),
+      column('patchbay_join_seconds_bucket', [1, 2, 3], [label('le', '0.1')]), column('patchbay_join_seconds_bucket', [1, 2, 4], [label('le', '+Inf')]),
+    ],
+  })
+  assert.deepEqual(kept.map(({ time }) => time), [10_000, 20_000, 30_000])
+  assert.deepEqual([kept[2].values.get('patchbay_joins_total'), kept[0].values.get('patchbay_frames_received_total/0'), kept[2].values.get('patchbay_join_seconds//+Inf')], [5, undefined, 4])
+  const history = new History(6)
+  history.push(28_000, new Map([['patchbay_joins_total', 5]]))
+  history.noteRestart()
+  history.push(32_000, new Map([['patchbay_joins_total', 1]]))
+  history.backfill(kept)
+  assert.deepEqual([history.count, history.firstTime, history.lastTime, history.latest('patchbay_joins_total')], [4, 10_000, 32_000, 1])
+  // The interval between the gateway's last sample and the page's first one; values across the restart are unknown.
+  assert.deepEqual(values(history.rates('patchbay_joins_total', 16_000, 32_000, 4)), [0.2, 0.2, 0.25, null])
+  history.push(34_000, new Map([['patchbay_joins_total', 3]]))
+  assert.equal(history.grown('patchbay_joins_total', 32_000), 2)
+  for (let second = 36; second < 60; second += 2) history.push(second * 1000, new Map())
+  assert.deepEqual([history.count, history.firstTime], [6, 48_000])
+})
+
+test('operations as rows: the tone tells what to look at, and nothing that is missing is shown as a number', () => {
+  const view = {
+    participants: [
+      { room: 'a/b', identity: 'eve', kind: 'standard', quality: 'excellent', lost_ms: 12_400 }, { room: 'lobby', identity: 'bob', kind: 'agent', quality: 'poor', rtt_ms: 212.5, jitter_ms: 3, loss_percent: 7.25 },
+    ],
+    workers: [
+      { id: 'DV_1', assistant: 'shop', capacity: 2, load: 0.95, jobs: 1, draining: false, responsive: true }, { id: 'DV_2', assistant: 'shop', capacity: 2, load: 0, jobs: 0, draining: true, responsive: true },
+      { id: 'DV_3', assistant: 'shop', capacity: 2, load: 0, jobs: 1, draining: false, responsive: false },
+    ],
+    lost_workers: [{ at: 60_000, id: 'DV_0', assistant: 'shop', jobs: 2 }],
+    assistants: [
+      { assistant: 'fast', at: 0, turns: 3, interrupted: 0, stages: [{ stage: 'voice_to_voice', median_ms: 300, p95_ms: 500 }] }, { assistant: 'new', at: 0, turns: 1, interrupted: 1, stages: [] },
+      { assistant: 'slow', at: 0, turns: 9, interrupted: 2, stages: [{ stage: 'first_token', median_ms: 1200, p95_ms: 3000 }, { stage: 'voice_to_voice', median_ms: 1500, p95_ms: 4000 }] },
+    ],
+    errors: [{ at: 5, count: 7, level: 'warning', logger: 'patchbay.dispatch', message: 'a job waits for a worker', details: 'room=lobby' }],
+    refusals: [{ at: 9, count: 1, reason: 'token_expired', status: 401, route: 'GET /v1/rtc', address: '10.0.0.1', room: '<b>' }],
+    ended_rooms: [{ at: 3, count: 1, name: 'lobby', sid: 'RM_1', reason: 'ROOM_DELETED', seconds: 61 }], ended_sessions: [{ at: 4, count: 1, session: 's', room: 'session-s', seconds: 5 }],
+  }
+  assert.deepEqual([...participantRows(view).values()].map(({ identity, href, tone, state, rtt, loss, kind }) => [identity, href, tone, state, rtt, loss, kind]), [
+    ['eve', null, 'danger', 'Lost for 12 s', '–', '–', ''], ['bob', '#/rooms/lobby', 'warning', 'Poor', '213 ms', '7.3 %', 'agent'],
+  ])
+  assert.deepEqual([...workerRows(view, 120_000).values()].map(({ id, tone, state, jobs }) => [id, tone, state, jobs]), [
+    ['DV_0', 'danger', 'Lost 60 s ago', '2 then'], ['DV_1', 'warning', 'Busy', '1 of 2'], ['DV_2', 'off', 'Draining', '0 of 2'], ['DV_3', 'danger', 'Does not answer', '1 of 2'],
+  ])
+  assert.deepEqual([...assistantRows(view, 60_000).values()].map(({ assistant, median, p95, turns, stages }) => [assistant, median, p95, turns, stages]), [
+    ['slow', '1.5 s', '4 s', '9, 2 interrupted', 'First token 1.2 s'], ['fast', '300 ms', '500 ms', '3', ''], ['new', '–', '–', '1, 1 interrupted', ''],
+  ])
+  assert.deepEqual([...errorRows(view).values()].map(({ title, count, details }) => [title, count, details]), [
+    ['401 token_expired', 1, 'GET /v1/rtc · 10.0.0.1 · room <b>'], ['a job waits for a worker', 7, 'patchbay.dispatch · room=lobby'],
+  ])
+  assert.deepEqual([...endedRows(view).values()].map(({ kind, title, details }) => [kind, title, details]), [
+    ['session', 'session-s', 'lasted 5 s'], ['room', 'lobby', 'lasted 61 s · ROOM_DELETED · RM_1'],
+  ])
+})
+
+test('operations need a token that may end each room, and access that ends forgets them', async () => {
+  const tokens = new PastedTokens()
+  const token = (video) => `e30.${Buffer.from(JSON.stringify({ exp: Date.now() / 1000 + 600, video })).toString('base64url')}.AAAA`
+  tokens.add(token({ roomList: true }))
+  await assert.rejects(tokens.token(OPERATIONS), { code: 'no_token' })
+  tokens.add(token({ roomList: true, roomCreate: true, roomJoin: true }))
+  await assert.rejects(tokens.token(OPERATIONS), { code: 'no_token' })
+  const full = token({ roomList: true, roomCreate: true })
+  tokens.add(full)
+  assert.equal(await tokens.token(OPERATIONS), full)
+  const act = (state, type, action = {}) => reduce(state, { type, at: 1, ...action })
+  const shown = act(act(initialState, 'access', { access: 'key' }), 'operations.loaded', { view: {} })
+  assert.deepEqual([shown.operations.state, act(shown, 'operations.failed', { value: 'locked' }).operations, act(shown, 'access', { access: 'none' }).operations.state], ['ready', { state: 'locked', view: null }, 'loading'])
 })

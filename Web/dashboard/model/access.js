@@ -1,4 +1,5 @@
-// Tokens for administration. A token is for one room, so the page needs several: pasted, minted with a key, or from `serve --dev`.
+// Tokens for administration. A token is for one room, or for the gateway as a whole, so the page needs several: pasted, minted with a key, or
+// from `serve --dev`.
 //
 // All are kept in memory only: they are gone when the page is closed or loaded again.
 
@@ -8,9 +9,12 @@ const TOKEN_SECONDS = 600
 // Tokens are replaced this long before they expire, because clocks differ.
 const EARLY_SECONDS = 60
 
+/** Used in place of a room, for operations of the whole gateway. They require more grants than the list of rooms (null). */
+export const OPERATIONS = Symbol('operations')
+
 const now = () => Math.floor(Date.now() / 1000)
 
-/** Tokens that `make` makes for a room, or for the list of rooms if it is null; each is used until it is about to expire. */
+/** Tokens that `make` creates for a room, or for the whole gateway if the room is null. Each is used until shortly before it expires. */
 class MadeTokens {
   #known = new Map()
   #make
@@ -19,7 +23,8 @@ class MadeTokens {
     this.#make = make
   }
 
-  async token(room = null) {
+  async token(place = null) {
+    const room = place === OPERATIONS ? null : place
     const known = this.#known.get(room)
     if (known && known.expires - EARLY_SECONDS > now()) return known.token
     const made = await this.#make(room)
@@ -59,7 +64,7 @@ export async function keyAccess(issuer, secret) {
   const key = await crypto.subtle.importKey('raw', new TextEncoder().encode(secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
   return new MadeTokens(async (room) => {
     const expires = now() + TOKEN_SECONDS
-    const video = { roomList: true, ...(room === null ? {} : { roomAdmin: true, room }) }
+    const video = { roomList: true, ...(room === null ? { roomCreate: true } : { roomAdmin: true, room }) }
     const head = [{ alg: 'HS256', typ: 'JWT' }, { iss: issuer, nbf: now() - EARLY_SECONDS, exp: expires, video }].map((part) => encode(new TextEncoder().encode(JSON.stringify(part)))).join('.')
     const signature = await crypto.subtle.sign('HMAC', key, new TextEncoder().encode(head))
     return { token: `${head}.${encode(new Uint8Array(signature))}`, expires }
@@ -85,7 +90,10 @@ export class PastedTokens {
 
   async token(room = null) {
     const valid = this.#tokens.filter(({ expires }) => expires > now())
-    const found = valid.find(({ video }) => (room === null ? video.roomList : video.roomAdmin && video.room === room))
+    const found = valid.find(({ video }) => {
+      if (room === OPERATIONS) return video.roomList && video.roomCreate && !video.roomJoin
+      return room === null ? video.roomList : video.roomAdmin && video.room === room
+    })
     if (found) return found.token
     if (this.#tokens.length > 0 && valid.length === 0) throw new GatewayError('token_expired', 'The token has expired.', { status: 401 })
     throw new GatewayError('no_token', 'No token for this.', { status: 403 })

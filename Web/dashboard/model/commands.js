@@ -2,14 +2,17 @@
 
 import { announce } from '../../shared/announce.js'
 import { GatewayError, content, request, send } from '../../shared/http.js'
-import { PastedTokens, developmentAccess, keyAccess } from './access.js'
-import { select } from './figures.js'
+import { OPERATIONS, PastedTokens, developmentAccess, keyAccess } from './access.js'
+import { roomOf } from './addresses.js'
+import { readHistory, select } from './figures.js'
 import { parseMetrics } from './prometheus.js'
 import { INTERVAL_MS, ROOM_INTERVAL_MS, history, store } from './store.js'
 
 // A gateway with thousands of rooms takes longer to answer; asking takes at most a tenth of the time.
 const DUTY = 10
 const BACK_OFF_MS = 30_000
+// The interval at which the gateway samples its history.
+const HISTORY_INTERVAL_MS = 10_000
 
 let access = null
 let failures = 0
@@ -17,6 +20,8 @@ let timer = 0
 let round = null
 // When figures and the list of rooms are asked for next; the room that is shown is in every round.
 let figuresDueAt = 0
+// The time of the next request for the gateway's history; 0 after each access, for an immediate request.
+let historyDueAt = 0
 
 // MARK: Watching
 
@@ -43,7 +48,7 @@ async function ask() {
   const began = performance.now()
   const name = store.state.room.name
   const isComplete = name === null || began >= figuresDueAt
-  const outcomes = await Promise.allSettled([isComplete && readMetrics(), isComplete && readRooms(), name !== null && readRoom(name)])
+  const outcomes = await Promise.allSettled([isComplete && readMetrics(), isComplete && readRooms(), isComplete && readOperations(), name !== null && readRoom(name)])
   const faults = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
   const isLost = faults.some(({ code }) => code === 'connection_failed')
   for (const fault of faults) if (!(fault instanceof GatewayError)) console.error(fault)
@@ -69,16 +74,58 @@ async function readMetrics() {
   } catch (error) {
     if (error.code === 'connection_failed') throw error
     // 404 from the gateway, 403 from a proxy.
-    store.dispatch('metrics.failed', { metrics: 'hidden' })
-    return
+    return followHistory()
   }
   const metrics = parseMetrics(text)
   const values = select(metrics)
-  if (values.size === 0) return store.dispatch('metrics.failed', { metrics: 'hidden' })
+  if (values.size === 0) return followHistory()
+  await restoreHistory()
+  push(Date.now(), values)
+  store.dispatch('metrics.sampled', { version: metrics.get('patchbay_build_info')?.[0].labels.version ?? '' })
+}
+
+/** Fills the plots from the gateway's history, once after each access. */
+async function restoreHistory() {
+  if (!access || historyDueAt > 0) return
+  const samples = await askForHistory(0)
+  historyDueAt = Infinity
+  if (samples?.length) history.backfill(samples)
+}
+
+/** Updates the plots from the gateway's history, if `/metrics` is not published. */
+async function followHistory() {
+  if (performance.now() < historyDueAt && historyDueAt !== Infinity) return
+  const samples = access ? await askForHistory(history.lastTime ?? 0) : null
+  if (access) historyDueAt = performance.now() + HISTORY_INTERVAL_MS
+  if (!samples) return store.dispatch('metrics.failed', { metrics: 'hidden' })
+  for (const { time, values } of samples) push(time, values)
+  store.dispatch('metrics.restored', { metrics: 'live' })
+}
+
+/** Returns null if the token does not suffice, or if the gateway has no history. */
+async function askForHistory(after) {
+  try {
+    return readHistory(await administer(OPERATIONS, 'GET', `/v1/operations/history?after=${Math.floor(after)}`))
+  } catch (error) {
+    if (error.code === 'connection_failed') throw error
+    return null
+  }
+}
+
+function push(time, values) {
   const start = 'process_start_time_seconds'
   if (history.latest(start) !== null && values.get(start) !== history.latest(start)) history.noteRestart()
-  history.push(Date.now(), values)
-  store.dispatch('metrics.sampled', { version: metrics.get('patchbay_build_info')?.[0].labels.version ?? '' })
+  history.push(time, values)
+}
+
+async function readOperations() {
+  if (!access) return
+  try {
+    store.dispatch('operations.loaded', { view: await administer(OPERATIONS, 'GET', '/v1/operations') })
+  } catch (error) {
+    if (error.code !== 'no_token' && error.code !== 'not_found') throw error
+    store.dispatch('operations.failed', { value: error.code === 'no_token' ? 'locked' : 'absent' })
+  }
 }
 
 async function readRooms() {
@@ -110,7 +157,7 @@ async function readRoom(name) {
 
 const pathOf = (name) => `/v1/rooms/${encodeURIComponent(name)}`
 
-/** A request with a token for a room, or for the list. A token that is refused is replaced once; if that does not help, access ends. */
+/** Sends a request with a token for a room, for the list of rooms, or for operations. A refused token is replaced once; if that fails, access ends. */
 async function administer(room, method, path, body) {
   const used = access
   for (let attempt = 1; ; attempt++) {
@@ -150,6 +197,7 @@ async function open(mode, make) {
   try {
     const made = await make()
     access = made
+    historyDueAt = 0
     // Refusals end access again, with a problem.
     await readRooms()
     store.dispatch('access', { access: mode })
@@ -183,19 +231,14 @@ export function endAccess() {
   announce('The page knows no token any more')
 }
 
-// MARK: Rooms. The address: `#/`, `#/rooms/NAME`
+// MARK: Rooms
 
 export function followRoute() {
-  const name = location.hash.startsWith('#/rooms/') ? decodeURIComponent(location.hash.slice(8)) : null
+  const name = roomOf(location.hash)
   store.dispatch('problem.remove', { key: 'room' })
   store.dispatch('room.show', { name })
   if (name !== null && access) readRoom(name).catch(() => {})
 }
-
-export const addressOf = (name) => `#/rooms/${encodeURIComponent(name)}`
-
-/** Names with these cannot be part of a path. */
-export const isAddressable = (name) => !/[/\n\r]/.test(name) && name !== '.' && name !== '..'
 
 export const setMuted = (room, track, muted, identity) => change(room, async () => {
   await administer(room, 'PATCH', `${pathOf(room)}/tracks/${encodeURIComponent(track)}`, { muted })

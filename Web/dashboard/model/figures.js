@@ -36,6 +36,19 @@ export function select(metrics) {
   return values
 }
 
+/** Returns the samples of the gateway's history, `[{time, values}]`, from the response of `GET /v1/operations/history`. */
+export function readHistory({ times, series }) {
+  return times.map((time, number) => {
+    const metrics = new Map()
+    for (const { name, labels, values } of series) {
+      if (values[number] === null) continue
+      const sample = { labels: Object.fromEntries(labels.map((label) => [label.name, label.value])), value: values[number] }
+      metrics.set(name, [...(metrics.get(name) ?? []), sample])
+    }
+    return { time, values: select(metrics) }
+  })
+}
+
 /** The label values of a metric in the history, sorted. */
 export function labelsOf(history, name) {
   const prefix = `${name}/`

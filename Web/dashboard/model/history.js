@@ -1,4 +1,4 @@
-// Samples of the last hour, in a ring of fixed size: what the page knows it has seen itself. Pure; time is an argument.
+// Samples of the last hour, in a ring of fixed size: the gateway's history, followed by the page's own samples. Pure; time is an argument.
 
 export class History {
   #capacity
@@ -46,6 +46,25 @@ export class History {
     for (const [key, column] of this.#columns) column[at] = values.get(key) ?? NaN
     this.#next = (at + 1) % this.#capacity
     this.#count = Math.min(this.#count + 1, this.#capacity)
+  }
+
+  /** Inserts samples, `[{time, values}]`, before the existing ones: the gateway's, from before the page was opened. */
+  backfill(samples) {
+    const own = Array.from({ length: this.#count }, (_, number) => {
+      const at = this.#index(number)
+      const values = [...this.#columns].filter(([, column]) => !Number.isNaN(column[at])).map(([key, column]) => /** @type {const} */ ([key, column[at]]))
+      return { time: this.#times[at], restarts: this.#restarts[at], values: new Map(values) }
+    })
+    const first = own[0] ?? { time: Infinity, restarts: this.#restartCount }
+    const latest = this.#restartCount
+    this.clear()
+    this.#restartCount = first.restarts
+    for (const { time, values } of samples) if (time < first.time) this.push(time, values)
+    for (const { time, restarts, values } of own) {
+      this.#restartCount = restarts
+      this.push(time, values)
+    }
+    this.#restartCount = latest
   }
 
   /** The following samples are of another process, whose counters began at zero: how much they grew across is unknown. */

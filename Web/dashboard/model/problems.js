@@ -14,7 +14,7 @@ export const catalogue = {
     malformed_token: { title: 'This is not a token', text: 'Paste the whole text that “patchbay token” prints: three parts, separated by dots.' },
     bad_signature: { title: 'The key is not valid here', text: 'Check which gateway it is for, and the secret in that gateway’s configuration (“keys”).' },
     unknown_issuer: { title: 'The gateway does not know this key', text: 'Its name must be one of those under “keys” in the gateway’s configuration.' },
-    missing_grant: { title: 'The token does not administer anything', text: 'Make one with “patchbay token --list”, and with “--admin --room NAME” to administer a room.' },
+    missing_grant: { title: 'The token does not administer anything', text: 'Make one with “patchbay token --list --create”, and with “--admin --room NAME” to administer a room.' },
     too_many_attempts: { title: 'Too many refused tokens', text: 'The gateway refuses tokens from this address for now. Wait a minute, then try again.' },
     insecure: { title: 'This page was not loaded over HTTPS', text: 'Browsers sign tokens only on such pages. Open it over HTTPS, or paste a token.' },
     connection_failed: { title: 'The gateway cannot be reached', text: 'Check that it is running and that this device is online, then try again.' },

@@ -18,19 +18,27 @@ export const initialState = {
   // locked, loading, ready
   rooms: { state: 'loading', items: [], at: null },
   filter: '',
+  // `view`: the response of `GET /v1/operations`. `state`: locked (the token does not suffice), absent (an older gateway), loading or ready.
+  operations: { state: 'loading', view: null },
   // locked, loading, ready, gone
   room: noRoom,
   problems: [],
 }
 
 const reducers = {
-  access: (state, { access }) => ({ ...state, access, rooms: access === 'none' ? initialState.rooms : state.rooms }),
+  access: (state, { access }) => ({ ...state, access, rooms: access === 'none' ? initialState.rooms : state.rooms, operations: access === 'none' ? initialState.operations : state.operations }),
   busy: (state, { isBusy }) => ({ ...state, isBusy }),
   span: (state, { span }) => ({ ...state, span }),
   filter: (state, { filter }) => ({ ...state, filter }),
 
   'metrics.sampled': (state, { version }) => ({ ...state, metrics: 'live', sample: state.sample + 1, version }),
   'metrics.failed': (state, { metrics }) => (state.metrics === metrics ? state : { ...state, metrics }),
+
+  // Samples of the gateway's history were added: from before the page was opened, or because it does not publish metrics.
+  'metrics.restored': (state, { metrics = state.metrics }) => ({ ...state, metrics, sample: state.sample + 1 }),
+
+  'operations.loaded': (state, { view }) => ({ ...state, operations: { state: 'ready', view } }),
+  'operations.failed': (state, { value }) => ({ ...state, operations: { state: value, view: null } }),
 
   'rooms.loaded': (state, { rooms, at }) => ({ ...state, rooms: { state: 'ready', items: rooms, at } }),
   'rooms.locked': (state) => ({ ...state, rooms: { ...state.rooms, state: 'locked', items: [] } }),

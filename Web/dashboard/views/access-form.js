@@ -21,7 +21,7 @@ class AccessForm extends View {
       this.#radios[mode] = h('input', { type: 'radio', name, onchange: () => this.#choose(mode) })
       return h('label', {}, this.#radios[mode], h('span', { text: label }))
     }
-    this.#tokenFields = h('div', { class: 'stack' }, field('Access token', this.#token, h('p', {}, 'From ', command('patchbay token --list --admin --room lobby'), '. It lists rooms and administers one; tokens for others can be added later.')))
+    this.#tokenFields = h('div', { class: 'stack' }, field('Access token', this.#token, h('p', {}, 'From ', command('patchbay token --list --create --admin --room lobby'), '. It lists rooms, shows operations and administers one room; tokens for others can be added later.')))
     this.#keyFields = h('div', { class: 'stack' }, field('Key', this.#issuer, h('p', { text: 'Its name under “keys” in the gateway’s configuration.' })),
       field('Secret', this.#secret, h('p', { text: 'The page signs tokens of ten minutes with it, for any room. It does not leave this page.' })))
     this.append(this.#title,

@@ -80,7 +80,7 @@ class PlotBoard extends View {
       this.#webhooks.hint)
     this.#grid.append(...this.#plots.map(({ element }) => element), webhooks)
     this.#hidden.append(h('h3', { text: 'This address has no metrics' }),
-      h('p', {}, 'The gateway publishes them only at its metrics port, or a proxy keeps them back. Rooms work without them. To see plots here, set ',
+      h('p', {}, 'The gateway publishes them only at its metrics port, or a proxy keeps them back. Rooms work without them. To see plots here, use a key or a token with roomList and roomCreate, set ',
         h('code', { text: 'public_metrics: true' }), ' in the gateway’s configuration, or let the proxy pass ', h('code', { text: '/metrics' }),
         ' on for administrators. The dashboard for Grafana, in ', h('code', { text: 'dashboards' }), ', reads the metrics port instead.'))
     this.#spans.append(h('legend', { class: 'visually-hidden', text: 'Time shown' }), ...SPANS.map(option))
@@ -95,7 +95,7 @@ class PlotBoard extends View {
     this.#radios[span].checked = true
     this.#spans.hidden = metrics === 'hidden'
     const to = history.lastTime ?? Date.now()
-    // The page has seen no more than this.
+    // Neither the gateway nor the page has older samples.
     const minutes = Math.min(span, Math.max(1, Math.ceil((to - (history.firstTime ?? to)) / 60_000)))
     const from = to - minutes * 60_000
     const points = Math.min(POINTS_MAX, Math.floor((to - from) / INTERVAL_MS))
@@ -117,7 +117,7 @@ class PlotBoard extends View {
     setText(dead, amount(grown('dead')))
     setText(time, seconds(quantiles(history, 'patchbay_webhook_seconds', '', 0.99, to - HISTORY_MS, to, 1)[0].value))
     const isStuck = grown('dead') > 0 || history.latest('patchbay_webhooks_oldest_age_seconds') > 60
-    setText(hint, isStuck ? 'Endpoints do not answer. “patchbay webhook list” shows what waits, “patchbay webhook replay” sends it again.' : 'Counted while this page is open.')
+    setText(hint, isStuck ? 'Endpoints do not answer. “patchbay webhook list” shows what waits, “patchbay webhook replay” sends it again.' : 'Of the time above, at most an hour.')
   }
 }
 

@@ -1,10 +1,11 @@
 // The open rooms, those where somebody talks first.
 
 import { command } from '../../shared/problem-card.js'
-import { addressOf, isAddressable } from '../model/commands.js'
+import { addressOf, isAddressable } from '../model/addresses.js'
 import { seconds } from '../model/figures.js'
 import { kindOf, visibleRooms } from '../model/state.js'
 import { store } from '../model/store.js'
+import { HeldRows } from './held-rows.js'
 import { View, field, h, keepFocus, setText } from './view.js'
 
 // A browser lays out no more rows than anybody reads.
@@ -19,7 +20,7 @@ class RoomList extends View {
   #list = h('ol', { class: 'rooms' })
   #empty = h('div', { class: 'empty' })
   #reason = null
-  #rows = new Map()
+  #rows = new HeldRows(this.#list, { limit: MAX_ROWS, create: ({ name }) => createRow(name), fill: fillRow, removesGone: true })
 
   build() {
     this.append(h('div', {}, this.#title, this.#status), this.#filterField, this.#list, this.#empty)
@@ -43,24 +44,8 @@ class RoomList extends View {
       ? [`${rooms.items.length} open`, calls > 0 && `${calls} ${calls === 1 ? 'call' : 'calls'}`, filter && `${matching.length} match`, matching.length > MAX_ROWS && `the first ${MAX_ROWS} are shown`].filter(Boolean).join(', ')
       : rooms.state === 'loading' ? 'Loading…' : '')
     this.#filterField.hidden = rooms.items.length < 8 && filter === ''
-    this.#list.hidden = shown.length === 0
-    const names = new Set(shown.map(({ name }) => name))
-    for (const [name, { item }] of this.#rows) {
-      if (names.has(name)) continue
-      item.remove()
-      this.#rows.delete(name)
-    }
-    // Moving a row takes its focus away, so rows stay where they are while one of them has it.
-    const isHeld = this.#list.contains(document.activeElement)
-    let before = this.#list.firstChild
-    for (const room of shown) {
-      let row = this.#rows.get(room.name)
-      const isNew = !row
-      if (isNew) this.#rows.set(room.name, (row = createRow(room.name)))
-      fillRow(row, room)
-      if (row.item === before) before = before.nextSibling
-      else if (isNew || !isHeld) this.#list.insertBefore(row.item, before)
-    }
+    this.#rows.show(new Map(shown.map((room) => [room.name, room])))
+    this.#list.hidden = this.#list.childElementCount === 0
     this.#empty.hidden = rooms.state === 'loading' || shown.length > 0
     const reason = rooms.state === 'locked' ? 'locked' : filter && rooms.items.length ? 'filtered' : 'none'
     // Only when it changes: the focus may be in it.
@@ -82,7 +67,7 @@ function explain(reason) {
 function createRow(name) {
   const row = { name: h('span', { class: 'room-name', dir: 'auto', text: name }), facts: h('span', { class: 'hint' }), talking: h('span', { class: 'pill', 'data-tone': 'busy' }) }
   row.link = h('a', isAddressable(name) ? { href: addressOf(name) } : { 'aria-disabled': 'true' }, row.name, h('span', { class: 'row spread' }, row.facts, row.talking))
-  row.item = h('li', {}, row.link)
+  row.element = h('li', {}, row.link)
   return row
 }
 

@@ -1,13 +1,15 @@
 """The page /dashboard: figures and plots from /metrics, rooms, muting and removing, and where it gets its tokens."""
 
 import asyncio
+import contextlib
 import re
 import time
+import urllib.error
 import wave
 from pathlib import Path
 
 from devtools import Browser, Page
-from harness import LONG_SPEECH, MARKUP, World, check, click, expect, expect_equal, expect_quiet_console, fill, mint, shows
+from harness import LONG_SPEECH, MARKUP, World, check, click, expect, expect_equal, expect_quiet_console, fetch, fill, mint, shows
 from states import expect_no_faults, inspect, inspect_problems
 
 ROOM = 'büro <b>&"'
@@ -52,6 +54,7 @@ async def watching(world: World):
         page = await open_dashboard(browser, world)
         await page.until("document.querySelectorAll('.rooms li').length === 3")
         await page.until("[...document.querySelectorAll('.rooms .pill')].some((one) => one.checkVisibility() && one.textContent === 'Talking')")
+        await page.until("[...document.querySelectorAll('.strip div')].some((one) => one.textContent === 'Participants5')")
         expect_equal([await figure(page, label) for label in ("Rooms", "Calls", "Participants")], ["3", "1", "5"])
         # At most one question of each kind in 2 s; fewer from a busy browser.
         took, asked = await page.run(
@@ -187,7 +190,11 @@ async def states(world: World):
         await page.run("document.querySelector('.empty a').focus(); window.link = document.activeElement")
         await asyncio.sleep(2.5)
         expect(await page.run("return document.activeElement === link && link.isConnected"), "the link to the playground lost the focus")
+        # Without metrics, the plots use the gateway's own history, for tokens that may read it.
         world.files.hidden.add("/metrics")
+        await page.until("performance.getEntriesByType('resource').filter(({ name }) => /history\\?after=[1-9]/.test(name)).length >= 2", timeout=60)
+        await shows(page, "Frames received", "plot-board")
+        world.files.hidden.add("/v1/operations/history")
         await shows(page, "This address has no metrics", timeout=30)
         await shows(page, "public_metrics: true")
         await shows(page, "No rooms are open")
@@ -202,7 +209,7 @@ async def states(world: World):
         world.files.gateway = world.gateway
         await world.join("lobby", "alice")
         await shows(page, "lobby", "room-list", timeout=60)
-        expect(await page.run("return document.querySelector('main > problem-list').hidden"), "the problem stays")
+        await page.until("document.querySelector('main > problem-list').hidden")
         rates = await page.run(
             """
             const { history } = await import('/web/dashboard/model/store.js')
@@ -218,6 +225,79 @@ async def states(world: World):
         await shows(page, "lobby", "room-list")
         await shows(page, "The token has expired", "access-form", timeout=30)
         await inspect(page, "dashboard-token-expired", schemes=("light",))
+
+
+OPERATIONS = {
+    "at": 1_760_000_000_000, "participants_total": 140, "workers_total": 2,
+    "participants": [{"room": "lobby", "identity": f"user-{number}", "kind": "standard", "quality": "poor", "rtt_ms": 400 - number, "jitter_ms": 4, "loss_percent": 2.5} for number in range(40)],
+    "workers": [
+        {"id": "DV_1", "assistant": "shop", "capacity": 4, "load": 0.92, "jobs": 4, "draining": False, "responsive": True},
+        {"id": "DV_2", "assistant": "shop", "capacity": 4, "load": 0.2, "jobs": 1, "draining": True, "responsive": True},
+    ],
+    "lost_workers": [{"at": 1_759_999_900_000, "id": "DV_0", "assistant": MARKUP, "jobs": 2}],
+    "assistants": [{"assistant": "shop", "at": 1_759_999_990_000, "turns": 200, "interrupted": 4, "stages": [{"stage": "voice_to_voice", "median_ms": 420, "p95_ms": 1900}]}],
+    "errors": [{"at": 1_759_999_980_000, "count": 12, "level": "error", "logger": "patchbay.webhooks", "message": "webhook given up", "details": "endpoint=" + MARKUP}],
+    "refusals": [{"at": 1_759_999_970_000, "count": 3, "reason": "token_expired", "status": 401, "route": "GET /v1/rtc", "address": "10.0.0.1", "room": "lobby"}],
+    "ended_rooms": [{"at": 1_759_999_960_000, "count": 1, "name": "مرحبا", "sid": "RM_1", "reason": "ROOM_DELETED", "seconds": 700}],
+    "ended_sessions": [{"at": 1_759_999_950_000, "count": 1, "session": "s", "room": "session-s", "assistant": "shop", "seconds": 30}],
+}
+
+
+@check("dashboard: in an incident, the worst participants, workers, errors and ends are shown, and rows do not move under the pointer")
+async def operations(world: World):
+    await world.join("lobby", "alice")
+    async with Browser() as browser:
+        page = await open_dashboard(browser, world)
+        # Operations of the gateway itself. In a narrow window the panels are closed at first.
+        await page.run("for (const panel of document.querySelectorAll('operations-board details')) panel.open = true")
+        await shows(page, "alice", "operations-board")
+        refused = mint(exp=int(time.time()) - 600, sub="eve", video={"roomJoin": True, "room": "vault"})
+        with contextlib.suppress(urllib.error.HTTPError):
+            fetch(world, "GET", "/v1/rooms", None, refused)
+        await shows(page, "401 token_expired", "operations-board")
+        # The gateway's history of the last hour fills the plots at once.
+        await page.until("(await import('/web/dashboard/model/store.js')).history.firstTime < performance.timeOrigin")
+        world.files.answers["/v1/operations"] = (200, OPERATIONS)
+        await shows(page, "The worst 40 of 140.", "operations-board")
+        for text in ("Busy", "Draining", "Lost 100 s ago", "1.9 s", "webhook given up", "12 times", "lasted 12 min", MARKUP):
+            await shows(page, text, "operations-board")
+        expect_equal(await page.run("return [document.querySelectorAll('operations-board img').length, window.hacked === undefined]"), [0, True])
+        await inspect(page, "dashboard-operations", shown="operations-board")
+        # The order changes, but not under the pointer until it leaves.
+        first = "return document.querySelector('[data-table=participants] tbody strong').textContent"
+        table = "document.querySelector('[data-table=participants] tbody')"
+        await page.run(f"{table}.firstChild.scrollIntoView({{ block: 'center', behavior: 'instant' }})")
+        x, y = await page.run(f"const {{ left, top }} = {table}.firstChild.getBoundingClientRect(); return [left + 4, top + 4]")
+        await page.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        turned = OPERATIONS | {"participants": OPERATIONS["participants"][:0:-1], "participants_total": 141}
+        world.files.answers["/v1/operations"] = (200, turned)
+        await shows(page, "of 141.", "operations-board")
+        expect_equal(await page.run(first), "user-0")
+        expect_equal(await page.run(f"return [{table}.children.length, {table}.firstChild.hasAttribute('data-gone')]"), [40, True])
+        await page.send("Input.dispatchMouseEvent", type="mouseMoved", x=1, y=1)
+        await page.until(f"{table}.querySelector('strong').textContent === 'user-39'")
+        expect_equal(await page.run(f"return {table}.children.length"), 39)
+        # Focus holds the rows, too, and is kept.
+        await page.run(f"{table}.querySelector('a').focus(); window.focused = document.activeElement")
+        world.files.answers["/v1/operations"] = (200, OPERATIONS)
+        await shows(page, "of 140.", "operations-board")
+        expect_equal([await page.run("return document.activeElement === focused"), await page.run(first)], [True, "user-39"])
+        await page.run("document.activeElement.blur()")
+        await page.until("document.querySelector('[data-table=participants] tbody strong').textContent === 'user-0'")
+        expect_quiet_console(page)
+    # A token that may only list rooms sees no operations.
+    world.files.answers.clear()
+    without_development(world)
+    async with Browser() as browser:
+        page = await open_dashboard(browser, world)
+        await shows(page, "Rooms need an administrator")
+        await fill(page, "access-form textarea", mint(exp=int(time.time()) + 600, video={"roomList": True}))
+        await click(page, "access-form button[type=submit]")
+        await shows(page, "patchbay token --list --create", "operations-board")
+        await inspect(page, "dashboard-operations-locked", schemes=("light",))
+        expect_equal(await page.run("return [...document.querySelectorAll('operations-board table')].filter((one) => one.checkVisibility()).length"), 0)
+        faults = [line for line in page.console if line.startswith("exception") or "Content Security" in line]
+        expect(not faults, faults)
 
 
 @check("dashboard: thousands of rooms and an hour of samples stay responsive")
