@@ -3,6 +3,7 @@
 import { followRoute, initialize } from './model/commands.js'
 import './views/account-menu.js'
 import './views/confirm-view.js'
+import './views/consent-view.js'
 import './views/login-view.js'
 import './views/problem-list.js'
 import './views/reset-view.js'

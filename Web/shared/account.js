@@ -35,6 +35,12 @@ export class Account {
     return text ? JSON.parse(text) : {}
   }
 
+  /** Returns an access token for a connection that outlives requests. `isRefused`: gets a fresh one, because the last one is no longer accepted. */
+  async token({ isRefused = false } = {}) {
+    if (isRefused || !this.#access) await this.#renew()
+    return this.#access
+  }
+
   /** Takes the place of the tokens. */
   adopt({ access_token, refresh_token }) {
     this.#access = access_token

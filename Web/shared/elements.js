@@ -1,14 +1,14 @@
 // What views of all pages share: elements made without HTML texts, fields, panels and canvases.
 
 /**
- * Creates an element. Properties that begin with `on` are listeners, `text` is the text content, `class` and all others are attributes;
+ * Creates an element. Functions are listeners, by names such as `onclick`; `text` is the text content, `class` and all others are attributes;
  * false and null leave an attribute out. Children are elements or texts, never HTML.
  */
 export function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag)
   for (const [name, value] of Object.entries(properties)) {
     if (value === false || value === null || value === undefined) continue
-    if (name.startsWith('on')) element.addEventListener(name.slice(2), value)
+    if (typeof value === 'function') element.addEventListener(name.slice(2), value)
     else if (name === 'text') element.textContent = value
     else element.setAttribute(name, value === true ? '' : value)
   }

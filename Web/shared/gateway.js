@@ -5,16 +5,20 @@
 import { send } from './http.js'
 
 /** `{url, token, room, identity, assistant?}` of `serve --dev`, or null if this gateway or this address offers no calls without login. */
-export async function developmentSession(assistant, base) {
-  const query = assistant ? `?assistant=${encodeURIComponent(assistant)}` : ''
+export async function developmentSession(assistant, base, voice) {
+  const choices = Object.entries({ assistant, voice }).filter(([, value]) => value)
+  const query = choices.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
   try {
-    return await send('GET', `/v1/dev/session${query}`, { base })
+    return await send('GET', `/v1/dev/session${query && `?${query}`}`, { base })
   } catch (error) {
     const isUnavailable = error.code !== 'assistant_not_found' && (error.status === 404 || error.status === 403)
     if (isUnavailable) return null
     throw error
   }
 }
+
+/** Returns the assistants of `serve --dev`: `[{id, name, voice, language, connected}]`. */
+export const developmentAssistants = async () => (await send('GET', '/v1/dev/assistants')).assistants ?? []
 
 /** `[{id, name}]`; empty if there are none. */
 export async function listVoices(base) {

@@ -56,6 +56,15 @@ export async function send(method, path, options) {
   }
 }
 
+/** Returns `https://host` for a gateway's address. An invalid address fails as unreachable, with an error that says so. */
+export function httpOrigin(url) {
+  try {
+    return new URL(url, location.href).href.replace(/^ws/, 'http').replace(/(\/v1\/rtc)?\/*$/, '')
+  } catch {
+    return url
+  }
+}
+
 /** The path of the next page, from a response's `Link` header (RFC 8288); null on the last page. */
 export function nextPage(response) {
   return response.headers.get('Link')?.match(/<([^>]*)>\s*;\s*rel="next"/)?.[1] ?? null

@@ -27,23 +27,25 @@ function run(source) {
 
 const names = async (path) => Object.keys(await import(pathToFileURL(join(unpacked, path)).href)).sort()
 
-test('both entries load on a server, and show nothing', () => {
+test('all entries load on a server, and show nothing', () => {
   const found = run(`
     import * as library from 'patchbay-client'
     import * as widget from 'patchbay-client/assistant'
+    import * as button from 'patchbay-client/audio-button'
     const { state, remoteParticipants } = new library.Room()
-    console.log(JSON.stringify([Object.keys(library).sort(), Object.keys(widget), state, remoteParticipants.size, typeof document]))`)
-  const library = ['ConnectError', 'MicrophoneError', 'RequestError', 'Room', 'RpcError', 'checkSupport', 'listDevices', 'splitText']
-  assert.deepEqual(found, [library, ['PatchbayAssistant'], 'disconnected', 0, 'undefined'])
+    console.log(JSON.stringify([Object.keys(library).sort(), Object.keys(widget), Object.keys(button), state, remoteParticipants.size, typeof document]))`)
+  const library = ['CallChannel', 'ConnectError', 'MicrophoneError', 'RequestError', 'Room', 'RpcError', 'checkSupport', 'listDevices', 'splitText']
+  assert.deepEqual(found, [library, ['PatchbayAssistant'], ['PatchbayAudioButton'], 'disconnected', 0, 'undefined'])
 })
 
 test('the bundles export what the readable modules export', async () => {
   assert.deepEqual(await names('dist/patchbay.js'), await names('patchbay.js'))
   assert.deepEqual(await names('dist/patchbay-assistant.js'), await names('patchbay-assistant.js'))
+  assert.deepEqual(await names('dist/patchbay-audio-button.js'), await names('patchbay-audio-button.js'))
 })
 
 test('every export is declared, and every declared class and function is exported', async () => {
-  for (const [code, types] of [['patchbay.js', 'patchbay.d.ts'], ['patchbay-assistant.js', 'patchbay-assistant.d.ts']]) {
+  for (const [code, types] of [['patchbay.js', 'patchbay.d.ts'], ['patchbay-assistant.js', 'patchbay-assistant.d.ts'], ['patchbay-audio-button.js', 'patchbay-audio-button.d.ts']]) {
     const declared = [...readFileSync(join(unpacked, types), 'utf8').matchAll(/^export (?:class|function|const) (\w+)/gm)].map(([, name]) => name)
     assert.deepEqual(await names(code), declared.sort(), types)
   }
@@ -64,7 +66,7 @@ test('worklets are where the bundles look for them, and import nothing', () => {
 test('what the manifest and the source maps name is in the package', () => {
   const exported = Object.values(manifest.exports).flatMap((target) => (typeof target === 'string' ? [target] : Object.values(target)))
   // Older tools do not read `exports`.
-  const paths = [...exported, manifest.main, manifest.types, ...manifest.typesVersions['*'].assistant]
+  const paths = [...exported, manifest.main, manifest.types, ...Object.values(manifest.typesVersions['*']).flat()]
   for (const path of paths) assert.ok(existsSync(join(unpacked, path)), path)
   for (const name of readdirSync(join(unpacked, 'dist')).filter((name) => name.endsWith('.map'))) {
     for (const source of JSON.parse(readFileSync(join(unpacked, 'dist', name), 'utf8')).sources) assert.ok(existsSync(join(unpacked, 'dist', source)), source)
@@ -82,8 +84,8 @@ test('the types fit an application', () => {
 })
 
 test('an application can be bundled', () => {
-  writeFileSync(join(application, 'app.mjs'), "import { Room } from 'patchbay-client'\nimport 'patchbay-client/assistant'\nnew Room()\n")
+  writeFileSync(join(application, 'app.mjs'), "import { Room } from 'patchbay-client'\nimport 'patchbay-client/assistant'\nimport 'patchbay-client/audio-button'\nnew Room()\n")
   execFileSync('esbuild', ['app.mjs', '--bundle', '--format=esm', '--outfile=app.out.mjs', '--log-level=error'], { cwd: application })
   const bundle = readFileSync(join(application, 'app.out.mjs'), 'utf8')
-  assert.match(bundle, /customElements\.define\("patchbay-assistant"/)
+  for (const name of ['patchbay-assistant', 'patchbay-audio-button']) assert.ok(bundle.includes(`customElements.define("${name}"`), name)
 })

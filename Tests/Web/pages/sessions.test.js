@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { catalogue, describe } from '../../../Web/sessions/model/problems.js'
+import { REFRESH_PX, pullOf } from '../../../Web/sessions/model/pull.js'
 import { placeRecordings, positions, readStart, turnAt } from '../../../Web/sessions/model/recording.js'
 import { initialState, isGrowing, reduce } from '../../../Web/sessions/model/state.js'
 
@@ -97,4 +98,14 @@ test('turns are found by time, also where clocks went back', () => {
   assert.deepEqual(at, [0, 4, 4, 6])
   assert.deepEqual([-1, 0, 3.9, 4, 5, 99].map((time) => turnAt(at, time)), [-1, 0, 0, 2, 2, 3])
   assert.equal(turnAt([], 1), -1)
+})
+
+test('a list that is pulled far enough is read anew, and follows no farther than it should', () => {
+  assert.deepEqual([-50, 0, 40].map(pullOf), [{ offset: 0, isFar: false }, { offset: 0, isFar: false }, { offset: 20, isFar: false }])
+  assert.deepEqual([pullOf(2 * REFRESH_PX).isFar, pullOf(2 * REFRESH_PX - 1).isFar, pullOf(9999).offset], [true, false, 96])
+})
+
+test('the question about logging is a stage of its own, and an error of it belongs to its card', () => {
+  assert.equal(after(['stage', { stage: 'consent' }]).stage, 'consent')
+  assert.equal(describe({ key: 'consent', code: 'http_500', message: 'no' }).title, 'Your answer was not saved')
 })

@@ -86,5 +86,6 @@ test('a gateway without development sessions has none; other errors are told', a
 test('ids are escaped in addresses', async () => {
   assert.equal((await withAnswer(200, {}, () => describeAssistant('a/b?c', 'https://g.example')))[0], 'https://g.example/v1/assistants/a%2Fb%3Fc')
   assert.equal((await withAnswer(200, {}, () => developmentSession('a&b')))[0], '/v1/dev/session?assistant=a%26b')
+  assert.equal((await withAnswer(200, {}, () => developmentSession('shop', undefined, 'nova')))[0], '/v1/dev/session?assistant=shop&voice=nova')
   await withAnswer(200, {}, async () => assert.deepEqual(await listVoices(), []))
 })

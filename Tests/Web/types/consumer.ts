@@ -1,15 +1,17 @@
 // An application's use of the package. Lines after `@ts-expect-error` must not compile.
 
-import { ConnectError, Room, checkSupport, splitText } from 'patchbay-client'
-import type { MicrophoneOptions, Segment, Stats } from 'patchbay-client'
+import { CallChannel, ConnectError, Room, checkSupport, splitText } from 'patchbay-client'
+import type { Call, CallEnding, MicrophoneOptions, Segment, Stats } from 'patchbay-client'
 import { PatchbayAssistant } from 'patchbay-client/assistant'
+import { PatchbayAudioButton } from 'patchbay-client/audio-button'
+import type { AudioButtonState, AudioClip, ClipTokenProvider } from 'patchbay-client/audio-button'
 import type { AgentStatus, AssistantProblem, AssistantSettings, AssistantState, TokenProvider, TranscriptItem } from 'patchbay-client/assistant'
 
 // The library.
 
 export async function call(url: string, token: string): Promise<Stats> {
   const support = await checkSupport()
-  if (!support.audio) throw new Error(support.reason)
+  if (!support.listening || support.code === 'no_encoder') throw new Error(support.reason)
   const room = new Room({ startDelay: 80 })
     .on('transcript', (segment: Segment) => console.log(splitText(segment.text, segment.spokenChars ?? 0)[0]))
     .on('agentState', ({ identity }, state) => console.log(identity, state === 'speaking'))
@@ -34,6 +36,23 @@ export async function call(url: string, token: string): Promise<Stats> {
   // @ts-expect-error: rooms do not change their names here.
   room.name = 'lobby'
   return room.stats()
+}
+
+export async function takeCalls(renew: () => Promise<string>): Promise<void> {
+  const channel = new CallChannel({ reconnectAttempts: 3 })
+    .on('incoming', async (ringing: Call) => {
+      const { url, token } = await channel.answer(ringing.id)
+      const room = new Room()
+      await room.connect(url, token)
+    })
+    .on('ended', (ended, how: CallEnding) => console.log(ended.uuid, how, ended.answeredAt?.toISOString()))
+  await channel.connect(null, ({ isRefused }) => (isRefused ? renew() : Promise.resolve('token')))
+  const { call } = await channel.start(['ann@example.org'], { callerName: 'Bob' })
+  await channel.hold(call.id)
+  // @ts-expect-error: a list is required.
+  await channel.start('ann@example.org')
+  // @ts-expect-error: there is no such ending.
+  channel.on('ended', (_, how) => how === 'over')
 }
 
 // The element.
@@ -86,3 +105,25 @@ assistant.end()
 assistant.stop()
 document.querySelector('patchbay-assistant')?.start()
 console.log(assistant instanceof PatchbayAssistant)
+
+// The audio button.
+
+const clipTokens: ClipTokenProvider = async ({ rejected }) => (rejected ? 'another token' : 'a token')
+PatchbayAudioButton.tokenProvider = clipTokens
+const speaker = document.createElement('patchbay-audio-button')
+speaker.text = 'Hello'
+speaker.addEventListener('play', async ({ detail }) => {
+  const clip: AudioClip = detail.clip
+  const blob: Blob = await clip.blob()
+  console.log(blob.size, clip.words?.[0]?.startMs.toFixed(), clip.createdAt?.getTime(), clip.voiceName.length)
+  // @ts-expect-error: read only.
+  clip.text = ''
+})
+speaker.addEventListener('patchbay-audio-state', ({ detail }) => console.log(detail.state === 'failed' && detail.problem?.code))
+document.addEventListener('patchbay-audio-state', ({ detail }) => console.log(detail.clip?.durationMs.toFixed()))
+speaker.addEventListener('click', ({ clientX }) => console.log(clientX))
+export const speakerState: AudioButtonState = speaker.state
+// @ts-expect-error: a promise of a token is required.
+speaker.tokenProvider = () => 'a token'
+// @ts-expect-error: read only.
+speaker.progress = 5

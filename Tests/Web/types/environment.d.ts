@@ -49,6 +49,7 @@ declare class AudioEncoder {
 
 declare class AudioDecoder {
   constructor(init: { output: (data: AudioData) => void; error: (error: DOMException) => void })
+  static isConfigSupported(configuration: AudioCodecConfiguration): Promise<{ supported: boolean }>
   readonly state: 'unconfigured' | 'configured' | 'closed'
   configure(configuration: AudioCodecConfiguration): void
   decode(chunk: EncodedAudioChunk): void

@@ -2,6 +2,8 @@
 
 import { Room } from '../../patchbay.js'
 import { GONE_MS, MISSING_MS, PROMPT_MS } from '../../shared/waits.js'
+import { texts } from './language.js'
+import { StallWatch } from './stall-watch.js'
 import { isInCall } from './state.js'
 import { store } from './store.js'
 
@@ -13,6 +15,9 @@ class Call {
   // Until the page says that the assistant is missing or gone; 0 if nothing is awaited.
   #agentTimer = 0
   #hasDevelopment = false
+  #stalls = new StallWatch(
+    () => this.#room?.request('ping', { t: Math.round(performance.now()) }) ?? Promise.resolve(),
+    (isStalled) => store.dispatch(isStalled ? 'problem.add' : 'problem.remove', { key: 'stall', code: 'call' }))
 
   /** The room, or null; views read levels and statistics from it and never change it. */
   get room() {
@@ -30,18 +35,20 @@ class Call {
     return this.#room
   }
 
-  /** Does nothing if the room was closed in the meantime. */
-  async connect(room, { url = null, token }) {
+  /** Joins a room, unless it was closed in the meantime. `admitted` is called as soon as the gateway has responded. */
+  async connect(room, { url = null, token }, admitted = () => {}) {
     if (room !== this.#room) return
     await room.connect(url, token)
+    admitted()
     if (room !== this.#room) return
     const { identity } = room.localParticipant
     this.#hasDevelopment = store.state.room.mode === 'development'
-    store.dispatch('room.joined', { name: room.name, identity })
+    store.dispatch('room.joined', { name: room.name, identity, isLogged: room.logged })
     this.#watchAgent()
     // As events that arrived with `hello` may be older than the listeners' state.
-    if (room.audioBlocked) store.dispatch('problem.add', { key: 'audio', code: room.audioBlockage })
-    await this.enableMicrophone()
+    if (room.audioBlocked) this.#tellOfSound(room.audioBlockage)
+    // If the browser cannot use a microphone, the page has said so already.
+    if (store.state.support.audio) await this.enableMicrophone()
   }
 
   async enableMicrophone() {
@@ -115,6 +122,7 @@ class Call {
   /** Forgets the room, for example after a failed start. */
   close() {
     this.#stopAwaiting()
+    this.#stalls.stop()
     const room = this.#room
     this.#room = null
     room?.disconnect()
@@ -146,7 +154,11 @@ class Call {
     on('state', (value) => {
       note('state', { state: value })
       if (value !== 'disconnected') store.dispatch('room.state', { value })
-      if (value === 'connected') this.#noteMuted()
+      if (value === 'connected') {
+        this.#noteMuted()
+        store.dispatch('room.logged', { isLogged: room.logged })
+        this.#stalls.start()
+      } else this.#stalls.stop()
       if (value === 'reconnecting') {
         this.#stopAwaiting()
         store.dispatch('problem.remove', { key: 'agent' })
@@ -173,7 +185,8 @@ class Call {
     on('playout', (position) => store.dispatch('playout', { position }))
     on('text', ({ participant, text }) => store.dispatch('line', { line: { kind: 'message', name: this.#nameOf(participant), text } }))
     on('tool', ({ type, name, message }) => {
-      const text = { started: `Tool ${name} started`, finished: `Tool ${name} finished`, failed: `Tool ${name} failed: ${message}` }[type]
+      const { toolStarted, toolFinished, toolFailed } = texts.call
+      const text = { started: toolStarted, finished: toolFinished, failed: toolFailed }[type](name, message)
       store.dispatch('line', { line: { kind: 'note', name: '', text } })
     })
     on('turnMetrics', (metrics) => store.dispatch('turn', { metrics }))
@@ -183,7 +196,7 @@ class Call {
     on('recording', ({ active }) => store.dispatch('room.recorded', { isActive: active }))
     on('audioBlocked', (reason) => {
       note('audioBlocked', { reason })
-      store.dispatch('problem.add', { key: 'audio', code: reason })
+      this.#tellOfSound(reason)
     })
     on('audioStarted', () => store.dispatch('problem.remove', { key: 'audio' }))
     on('microphoneEnded', (reason) => {
@@ -198,6 +211,11 @@ class Call {
       store.dispatch('problem.add', { key: 'ended', code: reason, message, number: code })
       store.dispatch('call.ended')
     })
+  }
+
+  /** Reports a problem with playing. A browser that cannot play at all is a problem of the page, not of the call. */
+  #tellOfSound(code) {
+    if (code !== 'unsupported') store.dispatch('problem.add', { key: 'audio', code })
   }
 
   #noteMuted() {
@@ -258,9 +276,9 @@ class Call {
 
   #nameOf(identity) {
     const { localParticipant, remoteParticipants } = this.#room
-    if (identity === localParticipant.identity) return 'You'
+    if (identity === localParticipant.identity) return texts.you
     const participant = remoteParticipants.get(identity)
-    return participant?.name || (participant?.kind === 'agent' ? 'Assistant' : identity)
+    return participant?.name || (participant?.kind === 'agent' ? texts.assistant : identity)
   }
 }
 

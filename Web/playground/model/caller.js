@@ -1,15 +1,26 @@
-// A user of the playground: the voice of its settings, and the sessions of its calls.
+// A user of the playground: settings, available assistants, and the sessions of calls.
 
-import { Account } from '../../shared/account.js'
+import { consentChange } from '../../shared/consent.js'
+import { SessionAccount } from '../../shared/session-account.js'
 
-export class Caller extends Account {
-  /** The voice of the user's settings, or an empty text. */
-  async voice() {
-    return (await this.send('GET', '/v1/users/me')).settings?.voice ?? ''
+export class Caller extends SessionAccount {
+  /** Returns `{email, settings}`. */
+  user() {
+    return this.send('GET', '/v1/users/me')
+  }
+
+  /** Returns `[{id, name, voice, language, connected}]`. */
+  async assistants() {
+    return (await this.send('GET', '/v1/users/me/assistants')).assistants ?? []
   }
 
   setVoice(voice) {
     return this.send('PATCH', '/v1/users/me', { settings: { voice } })
+  }
+
+  /** Stores the answer and returns the user. */
+  answerConsent(isAllowed) {
+    return this.send('PATCH', '/v1/users/me', consentChange(isAllowed))
   }
 
   async startSession(assistant) {
@@ -19,5 +30,10 @@ export class Caller extends Account {
 
   endSession(session) {
     return this.send('POST', '/v1/sessions/end', { session_id: session })
+  }
+
+  /** Returns the stored data of a session: `{session, summary, turns}`. */
+  session(id) {
+    return this.send('GET', `/v1/sessions/${encodeURIComponent(id)}`)
   }
 }

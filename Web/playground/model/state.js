@@ -1,6 +1,7 @@
 // The playground's state and how actions change it. No DOM, no network: a pure function of state and action.
 
 import { problemReducers } from '../../shared/problems.js'
+import { addTurn } from './turns.js'
 import { applyPlayout, applySegment, addLine, emptyTranscript } from '../../shared/transcript-lines.js'
 
 const LOG_LIMIT = 500
@@ -11,13 +12,24 @@ const noCall = {
   microphone: { state: 'off', muted: false },
   isHeld: false,
   isRoomRecorded: false,
-  turn: null,
+  // Whether the gateway stores the conversation.
+  isLogged: false,
+  // The metrics of the assistant's turns, in order.
+  turns: [],
   transcript: emptyTranscript,
+  // The stored session of a call with an account. `state`: none, pending, ready, failed, slow, unlogged or gone.
+  session: { id: null, state: 'none', summary: null },
 }
 
 export const initialState = {
+  // start, consent (asks whether conversations are kept) or call.
   stage: 'start',
-  start: { mode: null, hasDevelopment: null, hasVoices: [], assistant: null, isBusy: false, email: null },
+  // `assistants`: the available ones, by mode. `assistant`: details of one whose id was typed.
+  start: { mode: null, hasDevelopment: null, hasVoices: [], assistants: { development: [], account: [] }, assistant: null, isBusy: false, email: null, voice: '' },
+  // The test of the microphone before a call: off, waiting, on or failed.
+  check: { state: 'off', code: null, message: '' },
+  // The browser's capabilities, from `checkSupport`.
+  support: { audio: true, listening: true },
   ...noCall,
   // By key, in order of appearance; `problems.js` has the texts.
   problems: [],
@@ -27,14 +39,18 @@ export const initialState = {
 }
 
 const reducers = {
+  support: (state, { support }) => ({ ...state, support }),
   'start.mode': (state, { mode }) => withStart(state, { mode }),
   'start.development': (state, { isAvailable }) =>
     withStart(state, { hasDevelopment: isAvailable, mode: state.start.mode ?? (isAvailable ? 'development' : 'account') }),
   'start.voices': (state, { voices }) => withStart(state, { hasVoices: voices }),
   'start.assistant': (state, { assistant }) => withStart(state, { assistant }),
-  'start.account': (state, { email }) => withStart(state, { email }),
+  'start.assistants': (state, { mode, assistants }) => withStart(state, { assistants: { ...state.start.assistants, [mode]: assistants } }),
+  'start.account': (state, { email, voice = '' }) => withStart(state, { email, voice, mode: email === null ? state.start.mode : 'account' }),
   'start.busy': (state, { isBusy }) => withStart(state, { isBusy }),
   'start.show': (state) => ({ ...state, ...noCall, stage: 'start', problems: state.problems.filter(({ key }) => key === 'support') }),
+
+  'consent.ask': (state) => ({ ...state, stage: 'consent', problems: state.problems.filter(({ key }) => key === 'support') }),
 
   'call.begin': (state, { mode, at }) => ({
     ...state,
@@ -52,7 +68,8 @@ const reducers = {
     problems: state.problems.filter(({ key }) => key === 'ended' || key === 'support'),
   }),
   'room.state': (state, { value }) => (state.room.state === 'ended' ? state : withRoom(state, { state: value })),
-  'room.joined': (state, { name, identity, at }) => withRoom(state, { name, identity, startedAt: at }),
+  'room.joined': (state, { name, identity, isLogged = false, at }) => ({ ...withRoom(state, { name, identity, startedAt: at }), isLogged }),
+  'room.logged': (state, { isLogged }) => (state.isLogged === isLogged ? state : { ...state, isLogged }),
   'room.recorded': (state, { isActive }) => ({ ...state, isRoomRecorded: isActive }),
   'agent.present': (state, { identity, name, value }) => ({ ...state, agent: { identity, name, state: value ?? 'initializing' } }),
   'agent.state': (state, { identity, value }) =>
@@ -61,7 +78,9 @@ const reducers = {
   'microphone.state': (state, { value }) => ({ ...state, microphone: { ...state.microphone, state: value } }),
   'microphone.muted': (state, { isMuted }) => ({ ...state, microphone: { ...state.microphone, muted: isMuted } }),
   held: (state, { isHeld }) => ({ ...state, isHeld }),
-  turn: (state, { metrics }) => ({ ...state, turn: metrics }),
+  turn: (state, { metrics }) => ({ ...state, turns: addTurn(state.turns, metrics) }),
+  session: (state, { values }) => ({ ...state, session: { ...state.session, ...values } }),
+  check: (state, { values }) => ({ ...state, check: { ...state.check, ...values } }),
 
   segment: (state, { segment, name }) => withTranscript(state, applySegment(state.transcript, segment, name)),
   playout: (state, { position }) => withTranscript(state, applyPlayout(state.transcript, position)),

@@ -2,6 +2,7 @@
 // them has the focus: it would move out of sight within seconds.
 
 import { announce } from '../../shared/announce.js'
+import { texts } from '../model/language.js'
 import { store } from '../model/store.js'
 import { View, field, h, setText } from './view.js'
 
@@ -11,10 +12,12 @@ const MAX_SUMMARY = 160
 const RENDER_INTERVAL_MS = 200
 const TYPING_PAUSE_MS = 1000
 
+const t = texts.events
+
 class EventLog extends View {
   #filter = h('input', { type: 'search', autocomplete: 'off', spellcheck: 'false', placeholder: 'playout -speakers', oninput: () => this.#filtered() })
   #count = h('p', { class: 'hint' })
-  #list = h('ol', { class: 'log', 'aria-label': 'Events, newest first', onfocusin: () => this.#schedule(), onfocusout: () => this.#schedule() })
+  #list = h('ol', { class: 'log', 'aria-label': t.name, onfocusin: () => this.#schedule(), onfocusout: () => this.#schedule() })
   #rows = new Map()
   // The latest entry of the last time that rows were changed.
   #latest = 0
@@ -23,8 +26,8 @@ class EventLog extends View {
   #log = null
 
   build() {
-    const clear = h('button', { type: 'button', class: 'small', text: 'Clear', onclick: () => store.dispatch('log.clear') })
-    this.append(field('Filter', this.#filter, h('p', { text: 'All words must occur; a minus excludes one.' })),
+    const clear = h('button', { type: 'button', class: 'small', text: t.clear, onclick: () => store.dispatch('log.clear') })
+    this.append(field(t.filter, this.#filter, h('p', { text: t.filterHint })),
       h('div', { class: 'row spread' }, this.#count, clear), this.#list)
   }
 
@@ -55,7 +58,7 @@ class EventLog extends View {
     const matching = entries.filter(matches)
     if (this.#list.contains(document.activeElement)) {
       const waiting = matching.filter(({ id }) => id > this.#latest).length
-      setText(this.#count, `Paused while an event has the focus, ${waiting} new`)
+      setText(this.#count, t.paused(waiting))
       return
     }
     this.#latest = entries.at(-1)?.id ?? this.#latest
@@ -75,8 +78,8 @@ class EventLog extends View {
     }
     const hidden = matching.length - shown.length
     setText(this.#count, [
-      matching.length === entries.length ? `${entries.length} events` : `${matching.length} of ${entries.length} events`,
-      hidden > 0 && `${hidden} older not shown`, removed > 0 && `${removed} removed`,
+      matching.length === entries.length ? t.all(entries.length) : t.some(matching.length, entries.length),
+      hidden > 0 && t.older(hidden), removed > 0 && t.removed(removed),
     ].filter(Boolean).join(', '))
   }
 }
@@ -107,7 +110,7 @@ function createRow(entry) {
       h('span', { class: 'log-data', dir: 'auto', text: summary(entry).slice(0, MAX_SUMMARY) })))
   details.addEventListener('toggle', () => {
     if (details.childElementCount > 1) return
-    details.append(h('pre', { tabindex: 0, 'aria-label': `Data of ${name}`, role: 'region', text: JSON.stringify(data ?? {}, null, 2) }))
+    details.append(h('pre', { tabindex: 0, 'aria-label': t.data(name), role: 'region', text: JSON.stringify(data ?? {}, null, 2) }))
   })
   return h('li', {}, details)
 }

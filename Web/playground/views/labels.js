@@ -1,20 +1,7 @@
 // The words for states, in one place: what is seen and what is announced agree.
 
-export const roomLabels = {
-  disconnected: 'Not connected',
-  connecting: 'Connecting',
-  connected: 'Connected',
-  reconnecting: 'Reconnecting',
-  ended: 'Call ended',
-}
+import { texts } from '../model/language.js'
 
-export const agentLabels = {
-  initializing: 'Starting',
-  idle: 'Idle',
-  listening: 'Listening',
-  thinking: 'Thinking',
-  speaking: 'Speaking',
-  error: 'Error',
-  reconnecting: 'Reconnecting',
-  gone: 'Not in the call',
-}
+export const roomLabels = texts.room
+
+export const agentLabel = (state) => texts.agent[state] ?? state

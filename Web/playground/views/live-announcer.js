@@ -1,8 +1,10 @@
 // Tells screen readers about changes of state.
 
 import { announce } from '../../shared/announce.js'
+import { consentTexts } from '../../shared/consent.js'
+import { language, texts } from '../model/language.js'
 import { describe } from '../model/problems.js'
-import { agentLabels, roomLabels } from './labels.js'
+import { agentLabel, roomLabels } from './labels.js'
 import { View } from './view.js'
 
 class LiveAnnouncer extends View {
@@ -13,14 +15,16 @@ class LiveAnnouncer extends View {
       const { severity, title, text } = describe(problem)
       announce(`${title}. ${text}`, { isError: severity === 'error' })
     }
-    const { room, agent, microphone, isHeld, recording } = state
+    const { room, agent, microphone, isHeld, isLogged, recording } = state
+    const { status } = texts
+    if (isLogged && !previous.isLogged) announce(consentTexts[language].logged)
     if (room.state !== previous.room.state) announce(roomLabels[room.state])
-    if (agent && agent.state !== previous.agent?.state) announce(`Assistant: ${agentLabels[agent.state] ?? agent.state}`)
-    if (microphone.muted !== previous.microphone.muted) announce(microphone.muted ? 'Microphone muted' : 'Microphone unmuted')
-    if (microphone.state === 'on' && previous.microphone.state !== 'on') announce('Microphone on')
-    if (isHeld !== previous.isHeld) announce(isHeld ? 'On hold' : 'Call resumed')
-    if (recording.state === 'running' && previous.recording.state !== 'running') announce('Recording on this device started')
-    if (recording.state === 'done' && previous.recording.state === 'running') announce('Recording ready for download')
+    if (agent && agent.state !== previous.agent?.state) announce(texts.status.agent(agentLabel(agent.state)))
+    if (microphone.muted !== previous.microphone.muted) announce(microphone.muted ? status.muted : status.unmuted)
+    if (microphone.state === 'on' && previous.microphone.state !== 'on') announce(status.microphoneOn)
+    if (isHeld !== previous.isHeld) announce(isHeld ? status.held : status.resumed)
+    if (recording.state === 'running' && previous.recording.state !== 'running') announce(status.recordingStarted)
+    if (recording.state === 'done' && previous.recording.state === 'running') announce(status.recordingReady)
   }
 }
 

@@ -1,12 +1,13 @@
 // Text input: what is typed reaches the assistant like speech.
 
 import { call } from '../model/call.js'
+import { texts } from '../model/language.js'
 import { isInCall } from '../model/state.js'
 import { View, h, setDisabled } from './view.js'
 
 class MessageForm extends View {
-  #input = h('input', { type: 'text', 'aria-label': 'Message to the assistant', placeholder: 'Type instead of talking', autocomplete: 'off', maxlength: 4000, dir: 'auto' })
-  #button = h('button', { type: 'submit', text: 'Send' })
+  #input = h('input', { type: 'text', 'aria-label': texts.call.message, placeholder: texts.call.messageHint, autocomplete: 'off', maxlength: 4000, dir: 'auto' })
+  #button = h('button', { type: 'submit', text: texts.call.send })
 
   build() {
     this.append(h('form', { class: 'row', onsubmit: (event) => this.#send(event) }, this.#input, this.#button))

@@ -1,19 +1,22 @@
 // The connection in figures and small plots of the last minute.
 
 import { call } from '../model/call.js'
+import { texts } from '../model/language.js'
 import { View, h, prepareCanvas, setText } from './view.js'
 
 const INTERVAL_MS = 500
 const SAMPLES = 120
 
+const t = texts.network
+
 const milliseconds = (value) => (value === null ? '–' : `${Math.round(value)} ms`)
 
 // `floor`: the least value that fills a plot, so that noise does not look like trouble.
 const plots = [
-  { key: 'rtt', label: 'Round trip', floor: 100, read: ({ rtt }) => rtt, show: milliseconds },
-  { key: 'jitter', label: 'Jitter', floor: 40, read: ({ jitter }) => jitter, show: milliseconds },
-  { key: 'delay', label: 'Playout delay', floor: 200, read: ({ playoutDelay }) => playoutDelay, show: milliseconds },
-  { key: 'drops', label: 'Dropped frames', floor: 5, isTotal: true, read: dropped, show: (value) => String(value) },
+  { key: 'rtt', label: t.rtt, floor: 100, read: ({ rtt }) => rtt, show: milliseconds },
+  { key: 'jitter', label: t.jitter, floor: 40, read: ({ jitter }) => jitter, show: milliseconds },
+  { key: 'delay', label: t.delay, floor: 200, read: ({ playoutDelay }) => playoutDelay, show: milliseconds },
+  { key: 'drops', label: t.drops, floor: 5, isTotal: true, read: dropped, show: (value) => String(value) },
 ]
 
 /** Frames that were meant to be heard and were not: lost, too late, or not sent because the connection was too slow. */
@@ -23,19 +26,18 @@ function dropped({ framesLost, framesLate, microphoneDropped, gateway }) {
 
 /** @type {[string, (stats: import('../../patchbay.js').Stats) => number | string][]} */
 const figures = [
-  ['Frames received', ({ framesReceived }) => framesReceived],
-  ['Frames sent', ({ framesSent }) => framesSent],
-  ['Frames cleared', ({ framesCleared }) => framesCleared],
-  ['Underruns', ({ underruns }) => underruns],
-  ['Buffered', ({ buffered }) => milliseconds(buffered)],
-  ['Output latency', ({ outputLatency }) => milliseconds(outputLatency)],
-  ['Reconnects', ({ reconnects }) => reconnects],
+  [t.received, ({ framesReceived }) => framesReceived],
+  [t.sent, ({ framesSent }) => framesSent],
+  [t.cleared, ({ framesCleared }) => framesCleared],
+  [t.underruns, ({ underruns }) => underruns],
+  [t.buffered, ({ buffered }) => milliseconds(buffered)],
+  [t.latency, ({ outputLatency }) => milliseconds(outputLatency)],
+  [t.reconnects, ({ reconnects }) => reconnects],
 ]
 
 class NetworkPanel extends View {
   #plots = plots.map((plot) => ({ ...plot, values: [], total: null, value: h('span', { class: 'plot-value', text: '–' }), canvas: h('canvas', { 'aria-hidden': 'true' }) }))
-  #figures = figures.map(([label, read]) => ({ label, read, value: h('dd', { text: '–' }) }))
-  #response = h('dd', { text: '–' })
+  #figures = figures.map(([label, read]) => ({ label, read, row: h('div', { hidden: true }, h('dt', { text: label })), value: h('dd') }))
   #timer = 0
   #room = null
 
@@ -43,18 +45,13 @@ class NetworkPanel extends View {
     this.append(
       h('div', { class: 'plots' }, ...this.#plots.map(({ label, value, canvas }) => h('div', { class: 'plot' }, h('div', {}, h('span', { text: label }), value), canvas))),
       h('dl', { class: 'figures' },
-        h('div', {}, h('dt', { text: 'Response time' }), this.#response),
-        ...this.#figures.map(({ label, value }) => h('div', {}, h('dt', { text: label }), value))))
+        ...this.#figures.map(({ row, value }) => (row.append(value), row))))
     this.#timer = setInterval(() => this.#sample(), INTERVAL_MS)
   }
 
   disconnectedCallback() {
     super.disconnectedCallback()
     clearInterval(this.#timer)
-  }
-
-  update({ turn }) {
-    setText(this.#response, turn?.voiceToVoice === undefined ? '–' : milliseconds(turn.voiceToVoice))
   }
 
   #sample() {
@@ -75,7 +72,12 @@ class NetworkPanel extends View {
       if (plot.values.length > SAMPLES) plot.values.shift()
       if (!document.hidden) draw(plot)
     }
-    for (const { read, value } of this.#figures) setText(value, String(read(stats)))
+    for (const { read, row, value } of this.#figures) {
+      const figure = read(stats)
+      // Hide rows without a value, and those of events that never occurred.
+      row.hidden = figure === null || figure === 0 || figure === '–'
+      setText(value, String(figure))
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { replaceCards } from '../../shared/problem-card.js'
 import { commands } from '../model/commands.js'
+import { texts } from '../model/language.js'
 import { describe } from '../model/problems.js'
 import { View, h, setText } from './view.js'
 
@@ -11,7 +12,7 @@ class ProblemList extends View {
 
   build() {
     this.setAttribute('role', 'region')
-    this.setAttribute('aria-label', 'Problems')
+    this.setAttribute('aria-label', texts.call.problems)
     this.#timer = setInterval(() => this.#count(), 250)
   }
 
@@ -44,7 +45,7 @@ class ProblemList extends View {
   #count() {
     for (const { element, until } of this.#countdowns) {
       const seconds = Math.ceil((until - Date.now()) / 1000)
-      setText(element, seconds > 0 ? `The gateway keeps your place for ${seconds}\u00a0s` : 'Your place has probably been given up. Still trying to join again.')
+      setText(element, seconds > 0 ? texts.countdown.kept(seconds) : texts.countdown.over)
     }
   }
 }

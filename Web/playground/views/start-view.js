@@ -1,63 +1,59 @@
-// Before a call: how to get in, which assistant, which voice.
+// The view before a call: access, assistant, voice and devices.
 
-import { logIn, logOut, lookUpAssistant, startCall } from '../model/commands.js'
-import { View, field, h, setDisabled, setText, uniqueId } from './view.js'
+import { logIn, logOut, startCall } from '../model/commands.js'
+import { texts } from '../model/language.js'
 import { store } from '../model/store.js'
+import { AssistantSelect } from './assistant-select.js'
+import './device-check.js'
+import { View, field, h, setDisabled, setText, uniqueId } from './view.js'
 
-const LOOK_UP_DELAY_MS = 300
+const t = texts.start
 
 class StartView extends View {
   #modes = {}
-  #assistant = h('input', { type: 'text', placeholder: 'default', autocomplete: 'off', spellcheck: 'false', maxlength: 64, pattern: '[A-Za-z0-9_\\-]*', dir: 'auto' })
-  #assistantHint = h('p', { dir: 'auto' })
+  #assistant = new AssistantSelect()
   #voice = h('select')
   #voiceHint = h('p')
   #email = h('input', { type: 'email', autocomplete: 'username', required: true })
   #password = h('input', { type: 'password', autocomplete: 'current-password', required: true })
-  #token = h('textarea', { rows: 4, spellcheck: 'false', autocomplete: 'off', required: true })
+  #token = h('textarea', { rows: 3, spellcheck: 'false', autocomplete: 'off', required: true })
   #logInForm
   #loggedIn
   #loggedInAs = h('span', { dir: 'auto' })
   #tokenField
   #callFields
   #callForm
-  #logInButton = h('button', { type: 'submit', class: 'primary', text: 'Log in' })
-  #startButton = h('button', { type: 'submit', class: 'primary', text: 'Start call' })
+  #logInButton = h('button', { type: 'submit', class: 'primary', text: t.logIn })
+  #startButton = h('button', { type: 'submit', class: 'primary', text: t.call })
   #hint = h('p', { class: 'hint' })
-  #timer = 0
 
   build() {
     const name = uniqueId('mode')
-    const option = (mode, label) => {
+    const option = (mode) => {
       const input = h('input', { type: 'radio', name, value: mode, onchange: () => store.dispatch('start.mode', { mode }) })
-      this.#modes[mode] = { input, element: h('label', {}, input, h('span', { text: label })) }
+      this.#modes[mode] = { input, element: h('label', {}, input, h('span', { text: t[mode] })) }
       return this.#modes[mode].element
     }
-    this.#logInForm = h('form', { class: 'stack', 'aria-label': 'Log in', onsubmit: (event) => this.#logIn(event) },
-      field('E-mail address', this.#email), field('Password', this.#password), this.#logInButton)
-    this.#loggedIn = h('p', { class: 'logged-in' }, h('span', {}, 'Logged in as ', this.#loggedInAs), h('button', { type: 'button', text: 'Log out', onclick: () => this.#logOut() }))
-    this.#tokenField = field('Access token', this.#token, h('p', {}, 'From ', h('code', { text: 'patchbay token --room lobby --identity alice' }), '. It is kept in this page only.'))
-    this.#callFields = h('div', { class: 'pair' }, field('Assistant', this.#assistant, this.#assistantHint), field('Voice', this.#voice, this.#voiceHint))
-    this.#callForm = h('form', { class: 'stack', 'aria-label': 'Start a call', onsubmit: (event) => this.#start(event) },
-      this.#tokenField, this.#callFields, this.#startButton, this.#hint)
-    this.#assistant.addEventListener('input', () => {
-      clearTimeout(this.#timer)
-      this.#timer = setTimeout(() => lookUpAssistant(this.#assistant.value || 'default'), LOOK_UP_DELAY_MS)
-    })
+    this.#logInForm = h('form', { class: 'stack', 'aria-label': t.logIn, onsubmit: (event) => this.#logIn(event) },
+      field(t.email, this.#email), field(t.password, this.#password), this.#logInButton,
+      h('p', { class: 'hint', text: t.pages }))
+    this.#loggedIn = h('p', { class: 'logged-in' }, h('span', {}, t.loggedInAs, this.#loggedInAs), h('button', { type: 'button', class: 'small', text: t.logOut, onclick: () => this.#logOut() }))
+    this.#tokenField = field(t.accessToken, this.#token, h('p', {}, t.tokenFrom, h('code', { text: 'patchbay token --room lobby --identity alice' }), t.tokenKept))
+    this.#callFields = h('div', { class: 'pair' }, this.#assistant.element, field(t.voice, this.#voice, this.#voiceHint))
+    this.#callForm = h('form', { class: 'stack', 'aria-label': t.callForm, onsubmit: (event) => this.#start(event) },
+      this.#tokenField, this.#callFields, h('device-check'), this.#startButton, this.#hint)
     this.append(h('div', { class: 'card start-card' },
-      h('h2', { text: 'Call an assistant', tabindex: -1 }),
-      h('fieldset', { class: 'segments' }, h('legend', { text: 'Connect with' }),
-        option('development', 'No login'), option('account', 'Account'), option('token', 'Token')),
+      h('h2', { text: t.title, tabindex: -1 }),
+      h('fieldset', { class: 'segments' }, h('legend', { text: t.with }), option('development'), option('account'), option('token')),
       this.#logInForm, this.#loggedIn, this.#callForm))
-    lookUpAssistant('default')
   }
 
   update(state, previous) {
     this.hidden = state.stage !== 'start'
     if (this.hidden) return
-    if (previous?.stage === 'call') this.querySelector('h2').focus()
-    const { start, problems } = state
-    if (start === previous?.start && problems === previous?.problems && previous?.stage === state.stage) return
+    if (previous && previous.stage !== 'start') this.querySelector('h2').focus()
+    const { start, support } = state
+    if (start === previous?.start && support === previous?.support && previous?.stage === state.stage) return
     const { mode, hasDevelopment, email, isBusy } = start
     this.toggleAttribute('aria-busy', mode === null)
     this.#modes.development.element.hidden = hasDevelopment === false
@@ -70,28 +66,24 @@ class StartView extends View {
     this.#token.required = mode === 'token'
     this.#callFields.hidden = mode === 'token'
     setDisabled(this.#logInButton, isBusy)
-    setText(this.#logInButton, isBusy ? 'Logging in…' : 'Log in')
-    this.#startButton.disabled = problems.some(({ key }) => key === 'support')
-    setText(this.#hint, mode === 'token' ? 'The token decides on room and assistant. Your browser asks for the microphone.' : 'Your browser asks for the microphone.')
-    this.#showVoices(start)
-    this.#showAssistant(start)
+    setText(this.#logInButton, isBusy ? t.loggingIn : t.logIn)
+    const way = support.audio ? t.asksForMicrophone : support.listening ? t.listenAndType : t.readAndType
+    setText(this.#hint, mode === 'token' ? `${t.tokenDecides} ${way}` : way)
+    this.#assistant.update(start)
+    this.#showVoices(start, previous?.start)
   }
 
-  #showVoices({ hasVoices, mode, assistant }) {
+  #showVoices(start, previous) {
+    const { hasVoices, mode, voice } = start
     if (this.#voice.options.length !== hasVoices.length + 1) {
-      this.#voice.replaceChildren(h('option', { value: '', text: 'The assistant’s own' }), ...hasVoices.map(({ id, name }) => h('option', { value: id, text: name ?? id })))
+      const chosen = this.#voice.value
+      this.#voice.replaceChildren(h('option', { value: '', text: t.ownVoice }), ...hasVoices.map(({ id, name }) => h('option', { value: id, text: name ?? id })))
+      this.#voice.value = hasVoices.some(({ id }) => id === (chosen || voice)) ? chosen || voice : ''
     }
-    this.#voice.disabled = mode !== 'account' || hasVoices.length === 0
-    const own = assistant?.voice
-    setText(this.#voiceHint, mode === 'account' ? 'Saved in your settings.' : `Choosing one needs an account.${own ? ` Now: ${own}.` : ''}`)
-  }
-
-  #showAssistant({ assistant }) {
-    const isMissing = assistant?.isMissing ?? false
-    this.#assistant.toggleAttribute('aria-invalid', isMissing)
-    if (isMissing) this.#assistant.setAttribute('aria-invalid', 'true')
-    const about = [assistant?.name, assistant?.language].filter(Boolean).join(', ')
-    setText(this.#assistantHint, isMissing ? `There is no assistant “${assistant.id}”.` : about || 'The id of its definition.')
+    if (voice !== previous?.voice && hasVoices.some(({ id }) => id === voice)) this.#voice.value = voice
+    this.#voice.disabled = mode === 'token' || hasVoices.length === 0
+    const own = this.#assistant.ownVoice(start)
+    setText(this.#voiceHint, mode === 'account' ? t.savedVoice : mode === 'token' ? t.tokenChoosesVoice : own ? t.currentVoice(own) : '')
   }
 
   async #logIn(event) {
@@ -111,7 +103,7 @@ class StartView extends View {
   #start(event) {
     event.preventDefault()
     const { mode } = store.state.start
-    startCall({ mode, assistant: this.#assistant.value.trim() || undefined, voice: this.#voice.value, token: this.#token.value.trim() })
+    startCall({ mode, assistant: this.#assistant.value, voice: this.#voice.value, token: this.#token.value.trim() })
   }
 }
 

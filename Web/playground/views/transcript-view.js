@@ -1,14 +1,16 @@
 // The conversation as text: words appear as they are heard; what was never heard is struck through.
 
 import { TranscriptRows } from '../../shared/transcript-rows.js'
+import { texts } from '../model/language.js'
 import { View, h, setText } from './view.js'
 
-const speakers = { user: 'You', assistant: 'Assistant', typed: 'You typed', message: 'Message', note: '' }
+const t = texts.transcript
+const speakers = { user: texts.you, assistant: texts.assistant, typed: t.typed, message: t.message, note: '' }
 
 class TranscriptView extends View {
-  #list = h('ol', { class: 'lines', 'aria-label': 'Transcript', tabindex: 0 })
+  #list = h('ol', { class: 'lines', 'aria-label': t.name, tabindex: 0 })
   #removed = h('p', { class: 'hint' })
-  #empty = h('p', { class: 'empty', text: 'What is said appears here.' })
+  #empty = h('p', { class: 'empty', text: t.empty })
   #rows = new TranscriptRows(this.#list)
   #isScheduled = false
   #pending = null
@@ -31,10 +33,10 @@ class TranscriptView extends View {
   }
 
   #render({ lines, removed }) {
-    if (!this.#rows.update(lines, ({ kind, name }) => ({ kind, speaker: name || speakers[kind] }))) return
+    if (!this.#rows.update(lines, ({ kind, name }) => ({ kind, speaker: name || speakers[kind], unheard: t.unheard }))) return
     this.#empty.hidden = lines.length > 0
     this.#removed.hidden = removed === 0
-    setText(this.#removed, `${removed} older ${removed === 1 ? 'line was' : 'lines were'} removed to keep this page fast.`)
+    setText(this.#removed, t.removed(removed))
     this.#rows.follow()
   }
 }

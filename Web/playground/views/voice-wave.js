@@ -1,20 +1,19 @@
 // The live waveform and level of one side. With reduced motion, the level alone, four times a second.
 
 import { call } from '../model/call.js'
+import { texts } from '../model/language.js'
 import { isInCall } from '../model/state.js'
+import { LevelMeter } from './level-meter.js'
 import { View, h, prefersReducedMotion, prepareCanvas, setText } from './view.js'
 
 // Of 20 ms: five seconds.
 const COLUMNS = 250
-const FLOOR_DB = -60
 const METER_INTERVAL_MS = 250
 
 class VoiceWave extends View {
   #name = h('span', { class: 'wave-name', dir: 'auto' })
-  #level = h('span', { class: 'wave-level', 'aria-hidden': 'true' })
   #canvas = h('canvas', { 'aria-hidden': 'true' })
-  #bar = h('div')
-  #meter = h('div', { class: 'meter', role: 'meter', 'aria-valuemin': FLOOR_DB, 'aria-valuemax': 0 }, this.#bar)
+  #meter = new LevelMeter()
   #peaks = new Float32Array(COLUMNS)
   #next = 0
   #stopTap = null
@@ -25,7 +24,7 @@ class VoiceWave extends View {
 
   build() {
     this.#isLocal = this.getAttribute('side') === 'local'
-    this.append(h('div', { class: 'wave-head' }, this.#name, this.#level), this.#canvas, this.#meter)
+    this.append(h('div', { class: 'wave-head' }, this.#name, this.#meter.word), this.#canvas, this.#meter.element)
     this.#timer = setInterval(() => this.#measure(), METER_INTERVAL_MS)
   }
 
@@ -40,10 +39,10 @@ class VoiceWave extends View {
     const { agent, room, microphone, isHeld } = state
     const identity = this.#isLocal ? room.identity : agent?.state === 'gone' ? '' : agent?.identity
     const isLive = isInCall(state) && room.state === 'connected'
-    const name = this.#isLocal ? 'You' : agent?.name || 'Assistant'
-    const status = this.#isLocal && isLive ? (isHeld ? 'on hold' : microphone.state !== 'on' ? 'mic off' : microphone.muted ? 'muted' : '') : ''
+    const name = this.#isLocal ? texts.you : agent?.name || texts.assistant
+    const status = this.#isLocal && isLive ? (isHeld ? texts.call.onHold : microphone.state !== 'on' ? texts.call.microphoneOff : microphone.muted ? texts.call.muted : '') : ''
     setText(this.#name, status ? `${name}, ${status}` : name)
-    this.#meter.setAttribute('aria-label', `Level: ${name}`)
+    this.#meter.element.setAttribute('aria-label', texts.call.level(name))
     this.toggleAttribute('data-quiet', status !== '' || !isLive)
     // After the colour is set.
     this.#tap(isLive && identity ? identity : null)
@@ -97,20 +96,8 @@ class VoiceWave extends View {
   }
 
   #measure() {
-    if (!call.room || !this.#tapped?.identity) {
-      setText(this.#level, '')
-      this.#show(FLOOR_DB)
-      return
-    }
-    const level = call.room.level(this.#tapped.identity)
-    setText(this.#level, level <= -127 ? 'silent' : `${Math.round(level)} dBov`)
-    this.#show(Math.max(FLOOR_DB, level))
-  }
-
-  #show(level) {
-    this.#bar.style.transform = `scaleX(${1 - level / FLOOR_DB})`
-    this.#meter.setAttribute('aria-valuenow', Math.round(level))
-    this.#meter.setAttribute('aria-valuetext', level <= FLOOR_DB ? 'silent' : `${Math.round(level)} dBov`)
+    const isMeasured = call.room !== null && Boolean(this.#tapped?.identity)
+    this.#meter.show(isMeasured ? call.room.level(this.#tapped.identity) : null)
   }
 }
 

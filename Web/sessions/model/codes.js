@@ -1,7 +1,7 @@
 // Codes that a user receives by mail: for a forgotten password, and to confirm the address (docs/protocol/accounts.md).
 
 import { announce } from '../../shared/announce.js'
-import { SessionAccount } from './account.js'
+import { SessionAccount } from '../../shared/session-account.js'
 import { account, attempt, begin, reload } from './commands.js'
 import { store } from './store.js'
 

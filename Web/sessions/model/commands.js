@@ -1,8 +1,10 @@
 // What people can do, and what the page loads for them.
 
+import { CallChannel } from '../../patchbay.js'
 import { announce } from '../../shared/announce.js'
+import { consentChange, needsConsent } from '../../shared/consent.js'
 import { content, nextPage, send } from '../../shared/http.js'
-import { SessionAccount } from './account.js'
+import { SessionAccount } from '../../shared/session-account.js'
 import { isGrowing } from './state.js'
 import { store } from './store.js'
 
@@ -11,12 +13,17 @@ const DOWNLOAD_TIMEOUT_MS = 300_000
 const RETRY_MS = [2000, 4000, 8000, 16_000, 30_000]
 // How often a session is read again while it grows: at least this, and twenty times what reading it took.
 const GROWING_MS = 4000
+// Related events, such as the end of a session and its summary, cause only one reload within this time.
+const EVENT_PAUSE_MS = 300
 
 /** Who is logged in, or null. */
 export let account = null
 let retryTimer = 0
 let retries = 0
 let growTimer = 0
+/** @type {CallChannel | null} */
+let channel = null
+let eventTimer = 0
 
 // MARK: Logging in
 
@@ -60,6 +67,13 @@ async function enter() {
   await reload()
 }
 
+/** Stores the answer whether conversations are kept, after the first login. Without an answer nothing is kept, and the next login asks again. */
+export const answerConsent = (isAllowed) => attempt('consent', async () => {
+  store.dispatch('user', { user: await account.send('PATCH', '/v1/users/me', consentChange(isAllowed)) })
+  store.dispatch('stage', { stage: 'in' })
+  announce(isAllowed ? 'Your conversations are kept from now on' : 'Your conversations are not kept')
+})
+
 export async function logOut() {
   await account?.logOut().catch(() => {})
   leave()
@@ -71,6 +85,9 @@ function leave(code) {
   account = null
   clearTimeout(retryTimer)
   clearTimeout(growTimer)
+  clearTimeout(eventTimer)
+  channel?.disconnect()
+  channel = null
   store.dispatch('logged-out')
   if (code) store.dispatch('problem.add', { key: 'login', code })
 }
@@ -87,7 +104,9 @@ export async function reload() {
     await Promise.all([loadList(user), loadDetail(user)])
     retries = 0
     store.dispatch('problem.remove', { key: 'connection' })
-    if (account === user) store.dispatch('stage', { stage: 'in' })
+    if (account !== user) return
+    store.dispatch('stage', { stage: needsConsent(store.state.user) ? 'consent' : 'in' })
+    listen(user)
   } catch (error) {
     if (account !== user) return
     if (error.status === 401) return leave('login_expired')
@@ -97,6 +116,29 @@ export async function reload() {
     store.dispatch('problem.add', { key: 'connection', code: error.code, message: error.message })
     retryTimer = setTimeout(reload, RETRY_MS[Math.min(retries++, RETRY_MS.length - 1)])
   }
+}
+
+/** Reloads the list at the user's request. */
+export async function refresh() {
+  await reload()
+  if (store.state.stage === 'in' && !store.state.problems.some(({ key }) => key === 'connection')) announce('The sessions are up to date')
+}
+
+/** Opens the channel whose events update the page. The page works without it; each reload tries to open it again. */
+function listen(user) {
+  if (channel) return
+  const opened = (channel = new CallChannel())
+  const lost = () => opened === channel && (channel = null)
+  channel.on('event', ({ type }) => opened === channel && noteEvent(type))
+  channel.on('disconnected', lost)
+  channel.connect(null, (options) => user.token(options)).catch(lost)
+}
+
+/** Reloads after an event. After `hello`, this includes earlier changes. */
+function noteEvent(type) {
+  if (type !== 'hello' && !type.startsWith('session.')) return
+  clearTimeout(eventTimer)
+  eventTimer = setTimeout(() => !document.hidden && reload(), EVENT_PAUSE_MS)
 }
 
 async function loadList(user) {

@@ -1,5 +1,6 @@
 // What can go wrong, in words: a title, what it means, and what to do next.
 
+import { common, login } from '../../shared/account-problems.js'
 import { sentence } from '../../shared/problems.js'
 
 /** Describes a problem of the state: `{severity, title, text, field?}`. `field`: the input that is wrong. */
@@ -9,19 +10,10 @@ export function describe({ key, code, message, retryAfter }) {
   return { severity: 'error', ...(description ?? { title: titles[key] ?? 'That did not work', text: sentence(message) || 'The gateway gave no reason. Try again.' }) }
 }
 
-const wait = (retryAfter) => (retryAfter ? `Wait ${retryAfter > 90 ? `${Math.ceil(retryAfter / 60)} minutes` : `${retryAfter} seconds`}, then try again.` : 'Wait a minute, then try again.')
-
 const titles = {
   login: 'You could not be logged in', list: 'No more sessions could be loaded', session: 'The session was not changed', settings: 'The settings were not saved',
   password: 'The password was not changed', reset: 'The password was not changed', export: 'That did not work', connection: 'The sessions could not be loaded',
-  confirm: 'The address is not confirmed', address: 'The address is not confirmed',
-}
-
-const common = {
-  connection_failed: { title: 'The gateway cannot be reached', text: 'Nothing was changed. Check that this device is online, then try again.' },
-  too_many_attempts: ({ retryAfter }) => ({ title: 'Too many attempts', text: wait(retryAfter) }),
-  store_full: { title: 'The gateway’s disk is full', text: 'Nothing was changed. Tell the operator of this gateway, or try again later.' },
-  store_busy: { title: 'The gateway is busy', text: 'Nothing was changed. Try again in a moment.' },
+  consent: 'Your answer was not saved', confirm: 'The address is not confirmed', address: 'The address is not confirmed',
 }
 
 const accountsUnavailable = { title: 'This gateway has no accounts', text: 'It keeps no sessions. Its operator can turn accounts on with “patchbay serve --data”.' }
@@ -43,12 +35,8 @@ export const catalogue = {
     },
   },
   login: {
-    connection_failed: { title: 'The gateway cannot be reached', text: 'Check that it is running and that this device is online, then try again.' },
-    invalid_credentials: { title: 'Wrong e-mail address or password', text: 'Check both and try again, choose “Forgot your password?”, or create an account.', field: 'password' },
-    email_taken: { title: 'This address has an account', text: 'Log in instead, or use another address.', field: 'email' },
-    too_many_registrations: ({ retryAfter }) => ({ title: 'Too many new accounts', text: `Too many were created from this network. ${wait(retryAfter)}` }),
+    ...login,
     accounts_unavailable: accountsUnavailable,
-    login_expired: { severity: 'warning', title: 'Your login has expired', text: 'Log in again to continue where you were.' },
     account_deleted: { severity: 'info', title: 'Your account was deleted', text: 'With all its sessions, recordings and settings. You can close this page.' },
   },
   confirm: codes,

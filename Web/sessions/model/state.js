@@ -10,7 +10,7 @@ const noCode = { isSent: false, nextAt: 0 }
 const noDetail = { id: null, state: 'loading', session: null, summary: null, turns: [], recordings: [] }
 
 export const initialState = {
-  // starting, login, unconfirmed or in
+  // starting, login, unconfirmed, consent (asks whether conversations are kept) or in
   stage: 'starting',
   isBusy: false,
   // Who sets a new password: `{email}`, or null.

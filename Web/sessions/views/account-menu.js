@@ -1,5 +1,6 @@
 // In the header: where one can go, and who is logged in.
 
+import { siteLinks } from '../../shared/site-links.js'
 import { logOut } from '../model/commands.js'
 import { View, h, setText } from './view.js'
 
@@ -7,7 +8,7 @@ class AccountMenu extends View {
   #sessions = h('a', { href: '#/', text: 'Sessions' })
   #settings = h('a', { href: '#/settings', text: 'Settings' })
   #email = h('span', { class: 'hint account-name', dir: 'auto' })
-  #links = h('nav', { class: 'pages', 'aria-label': 'Pages' }, this.#sessions, this.#settings)
+  #links = siteLinks('sessions', {}, this.#sessions, this.#settings)
   #logOut = h('button', { type: 'button', class: 'small', text: 'Log out', onclick: logOut })
 
   build() {
@@ -15,8 +16,8 @@ class AccountMenu extends View {
   }
 
   update({ stage, user, route }) {
-    this.hidden = stage === 'login' || stage === 'starting'
-    this.#links.hidden = stage !== 'in'
+    for (const link of [this.#sessions, this.#settings]) link.hidden = stage !== 'in'
+    this.#email.hidden = this.#logOut.hidden = stage === 'login' || stage === 'starting'
     setText(this.#email, user?.email ?? '')
     current(this.#sessions, route.name !== 'settings')
     current(this.#settings, route.name === 'settings')

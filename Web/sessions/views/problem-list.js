@@ -7,7 +7,7 @@ import { describe } from '../model/problems.js'
 import { View } from './view.js'
 
 // Problems that are shown beside a form.
-const PLACED = ['settings', 'password', 'export', 'confirm', 'address', 'reset', 'login']
+const PLACED = ['settings', 'password', 'export', 'confirm', 'address', 'reset', 'login', 'consent']
 
 class ProblemList extends View {
   #shown = []

@@ -1,7 +1,8 @@
 // The user's sessions, newest first, page by page.
 
 import { ask } from '../../shared/dialog.js'
-import { addressOf, deleteAllSessions, loadMore } from '../model/commands.js'
+import { addressOf, deleteAllSessions, loadMore, refresh } from '../model/commands.js'
+import { PullToRefresh } from './pull-to-refresh.js'
 import { View, dateFormats, h, length, setDisabled, setText } from './view.js'
 
 class SessionList extends View {
@@ -10,13 +11,17 @@ class SessionList extends View {
   #list = h('ol', { class: 'sessions' })
   #empty = h('div', { class: 'empty' })
   #more = h('button', { type: 'button', text: 'Show more', onclick: () => this.#loadMore() })
+  #refresh = h('button', { type: 'button', class: 'small', text: 'Refresh', onclick: () => this.#reload() })
   #deleteAll = h('button', { type: 'button', class: 'small danger', text: 'Delete all…', onclick: () => this.#askToDeleteAll() })
   #rows = new Map()
 
   build() {
     this.setAttribute('role', 'region')
     this.setAttribute('aria-label', 'Sessions')
-    this.append(h('div', { class: 'row spread list-head' }, h('div', {}, this.#title, this.#status), this.#deleteAll), this.#list, this.#empty, this.#more)
+    const pull = new PullToRefresh(this, refresh)
+    this.append(pull.element,
+      h('div', { class: 'row spread list-head' }, h('div', {}, this.#title, this.#status), h('a', { class: 'button primary', href: '/', text: 'Call an assistant' })),
+      h('div', { class: 'row list-tools' }, this.#refresh, this.#deleteAll), this.#list, this.#empty, this.#more)
   }
 
   update(state, previous) {
@@ -67,10 +72,18 @@ class SessionList extends View {
     this.#empty.replaceChildren(
       h('h3', { text: 'No sessions yet' }),
       h('p', { text: isLogged
-        ? 'Talk to an assistant, for example in the playground with this account. The session appears here, with its transcript.'
+        ? 'Call an assistant with this account. The session appears here, with its transcript and its summary.'
         : 'Your conversations are not kept. Turn that on in the settings before you talk to an assistant.' }),
       h('div', { class: 'row' },
-        isLogged ? h('a', { class: 'button', href: '/', text: 'Open the playground' }) : h('a', { class: 'button', href: '#/settings', text: 'Open the settings' })))
+        isLogged ? null : h('a', { class: 'button', href: '#/settings', text: 'Open the settings' })))
+  }
+
+  async #reload() {
+    setDisabled(this.#refresh, true)
+    setText(this.#refresh, 'Refreshing…')
+    await refresh()
+    setText(this.#refresh, 'Refresh')
+    setDisabled(this.#refresh, false)
   }
 
   async #loadMore() {

@@ -14,6 +14,7 @@ class SettingsView extends View {
   #inputs = {
     logging_enabled: h('input', { type: 'checkbox' }),
     shares_past_summaries: h('input', { type: 'checkbox' }),
+    pushes_summaries: h('input', { type: 'checkbox' }),
     retention_days: h('input', { type: 'number', min: 7, max: 365, step: 1, required: true, inputmode: 'numeric' }),
     voice: h('select'),
     language: h('input', { type: 'text', list: 'languages', maxlength: 35, placeholder: 'The assistant’s', spellcheck: 'false', autocapitalize: 'none' }),
@@ -34,15 +35,17 @@ class SettingsView extends View {
   #shown = null
 
   build() {
-    const { logging_enabled, shares_past_summaries, retention_days, voice, language, time_zone, reachable_by, handle } = this.#inputs
+    const { logging_enabled, shares_past_summaries, pushes_summaries, retention_days, voice, language, time_zone, reachable_by, handle } = this.#inputs
     const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
     const useZone = h('button', { type: 'button', class: 'small', text: `Use ${zone}`, onclick: () => (time_zone.value = zone) })
     this.append(this.#title,
       h('form', { class: 'stack', 'aria-label': 'Settings', onsubmit: (event) => this.#submit(event) },
         section('Conversations',
-          checkbox('Keep my conversations', logging_enabled, 'Transcripts, summaries and, if the gateway records, recordings of sessions that start from now on. Earlier sessions stay as they are.'),
-          checkbox('Tell assistants about earlier conversations', shares_past_summaries, 'They get the summaries of up to five.'),
-          h('div', { class: 'short' }, field('Delete sessions after', retention_days, h('p', { text: 'Days, 7 to 365.' })))),
+          h('p', { text: 'Your assistant calls can be recorded and summarized for your benefit. Whether they are is your decision, and the call shows it as long as it may be recorded.' }),
+          checkbox('Keep my conversations', logging_enabled, 'If this is on, the gateway keeps the transcript, a summary and, where it records, the sound of each session that starts from now on. If it is off, you talk as well as otherwise, and nothing of what is said is kept. Sessions that were kept earlier stay until they are deleted.'),
+          checkbox('Tell assistants about earlier conversations', shares_past_summaries, 'If this is on, an assistant gets the summaries of your last five conversations when you call it. If it is off, it knows nothing of them.'),
+          checkbox('Tell my phone when a summary is ready', pushes_summaries, 'With its title and first sentence, if an app on the phone has registered.'),
+          h('div', { class: 'short' }, field('Delete sessions after', retention_days, h('p', { text: 'In days, 7 to 365. After that time a session is deleted with everything that belongs to it.' })))),
         section('Assistants', h('div', { class: 'pair' },
           field('Voice', voice), field('Language', language, h('p', { text: 'A tag such as de-AT; empty for the assistant’s own.' })),
           h('div', { class: 'field' }, field('Time zone', time_zone, h('p', { text: 'For times on this page and in exports.' })), h('div', {}, useZone)))),
@@ -58,7 +61,8 @@ class SettingsView extends View {
         h('problem-list', { keys: 'password' }), h('div', { class: 'row' }, this.#change, this.#changed)),
       h('div', { class: 'stack' },
         section('Your data',
-          h('p', { text: 'Everything that is stored about you, as one JSON file: account, contacts, conversations, calls and sessions.' }),
+          h('p', { text: 'No other user sees your transcripts, summaries and recordings. The gateway stores your texts encrypted, with a key of your own.' }),
+          h('p', { text: 'You can download everything that is stored about you as one JSON file: account, contacts, conversations, calls and sessions. If you delete your account, all of it is deleted, with the key.' }),
           h('problem-list', { keys: 'export' }), h('div', { class: 'row' }, this.#export, this.#delete))))
   }
 

@@ -32,6 +32,8 @@ async def logging_in(world: World):
         await shows(page, "This address has an account")
         await inspect(page, "sessions-register-taken", schemes=("light",))
         await log_in(page, "new@example.org")
+        await shows(page, "May your assistant calls be kept?")
+        await click(page, "consent-view button", "Don’t allow")
         await shows(page, "No sessions yet")
         # Kept nowhere while the page is shown, and only for a reload.
         expect_equal(await page.run("return [sessionStorage.length, localStorage.length, document.cookie]"), [0, 0, ""])

@@ -229,6 +229,8 @@ async def confirming(world: World):
             code = await inbox.code(CONFIRMATION, 2)
             await fill(page, "confirm-view input", code.lower().replace("-", " "))
             await click(page, "confirm-view button", "Confirm")
+            await shows(page, "May your assistant calls be kept?")
+            await click(page, "consent-view button", "Allow")
             await shows(page, "No sessions yet")
             await log_out(page)
             # The rule is turned on while an older account's page is open.

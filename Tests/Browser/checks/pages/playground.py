@@ -15,8 +15,8 @@ STORE = "const { store } = await import('/web/playground/model/store.js'); "
 SPOKEN = "[...document.querySelectorAll('transcript-view mark')].some(({ textContent }) => textContent)"
 
 
-async def open_playground(browser: Browser, world: World) -> Page:
-    page = await browser.open(f"{world.files.origin}/")
+async def open_playground(browser: Browser, world: World, before: str = "") -> Page:
+    page = await browser.open(f"{world.files.origin}/", before)
     await page.until("document.querySelector('start-view input:checked') !== null")
     # The page's server has no sockets. `isSilent`: they do not open.
     await page.run(
@@ -66,9 +66,6 @@ async def ways_in(world: World):
             await start(page, given)
             await shows(page, text)
             await inspect(page, f"playground-{name}")
-        await page.run(STORE + "store.dispatch('problem.add', { key: 'support' })")
-        await shows(page, "This browser cannot make calls")
-        await inspect(page, "playground-unsupported")
 
 
 @check("playground: a call from its start to its end, at any width, light and dark")
@@ -163,10 +160,10 @@ async def by_keyboard(world: World):
         await keys.expect_focus("Call")
         await assistant.say("It will be with you on Friday, at about seven in the evening.", packets, seconds=30)
         await page.until(SPOKEN)
-        for panel in ("Network", "Events", "Devices and recording"):
+        for panel in ("Response times", "Network", "Events", "Devices and recording"):
             await keys.act(panel)
             await keys.press("Enter")
-        await page.run("document.querySelectorAll('.panel')[1].open = true")
+        await page.run("document.querySelectorAll('.panel')[2].open = true")
         await keys.act("Devices and recording")
         # Rows stay under the focus, whatever arrives.
         await keys.go("Filter", back=True)

@@ -125,7 +125,7 @@ async def late(world: World):
               return Response.json(isExpired ? { code: 'token_expired', message: '' } : { settings: {} }, { status: isExpired ? 401 : 200 })
             }
             const account = new Caller({ access_token: 'old', refresh_token: '0' })
-            await Promise.all([account.voice(), account.setVoice('nova')])
+            await Promise.all([account.user(), account.setVoice('nova')])
             return renewals
             """)
         expect_equal(renewals, 1, "renewals")

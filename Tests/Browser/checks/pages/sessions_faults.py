@@ -1,6 +1,5 @@
 """The page /sessions with storage that is blocked, and while what it shows is loading, growing or replaced."""
 
-import asyncio
 
 from accounts import CONVERSATION, User, log_in, logged_in, with_store
 from devtools import Browser, Page
@@ -44,11 +43,7 @@ async def blocked(world: World):
     await with_store(world)
     User(world)
     async with Browser() as browser:
-        page = await browser.open(world.page)
-        await page.send("Page.addScriptToEvaluateOnNewDocument", source=BLOCKED)
-        page.loaded.clear()
-        await page.send("Page.navigate", url=f"{world.files.origin}/sessions")
-        await asyncio.wait_for(page.loaded.wait(), 30)
+        page = await browser.open(f"{world.files.origin}/sessions", BLOCKED)
         await shows(page, "Log in to see your sessions")
         await log_in(page)
         await shows(page, "No sessions yet")

@@ -1,13 +1,13 @@
-// A user of the page of sessions, who stays logged in when the page is loaded again.
+// An account whose login survives a reload, and links to other pages of the gateway in the same tab.
 
-import { Account, authenticate, withAccounts } from '../../shared/account.js'
-import { send } from '../../shared/http.js'
+import { Account, authenticate, withAccounts } from './account.js'
+import { send } from './http.js'
 
 const STORAGE_KEY = 'patchbay.refresh'
 
 /**
  * The access token is only ever in this module's memory. The refresh token is, too, while the page is shown: it is written to
- * sessionStorage when the page is left and taken out when it is loaded again, so that a reload does not log out.
+ * sessionStorage when the page is left and taken out when the next page is loaded, so that neither a reload nor a link logs out.
  *
  * Why: a script that is injected into the page could read any storage. The policy of the page permits only the gateway's own scripts and
  * everything that users wrote is shown as text, but a token that is not in storage cannot be stolen from it either. localStorage would
@@ -17,18 +17,23 @@ const STORAGE_KEY = 'patchbay.refresh'
 export class SessionAccount extends Account {
   constructor(tokens) {
     super(tokens, stored.write)
-    addEventListener('pageshow', stored.remove)
+    addEventListener('pageshow', ({ persisted }) => {
+      const token = stored.read()
+      stored.remove()
+      // The browser restored this page from its cache, and another page of the tab may have used the token.
+      if (persisted && token) this.adopt({ access_token: null, refresh_token: token })
+    })
   }
 
   /** The account that the tab had before it was loaded again, or null. */
   static restore() {
     const token = stored.read()
     stored.remove()
-    return token && new SessionAccount({ refresh_token: token })
+    return token && new this({ refresh_token: token })
   }
 
   static async logIn(email, password) {
-    return new SessionAccount(await authenticate(email, password))
+    return new this(await authenticate(email, password))
   }
 
   static async register(email, password) {
