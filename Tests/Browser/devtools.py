@@ -98,24 +98,44 @@ class Browser:
         await self.socket.send(json.dumps(message))
         return await future
 
-    async def open(self, url: str) -> "Page":
-        """Opens a page and waits until it is loaded."""
+    async def open(self, url: str, before: str = "") -> "Page":
+        """Opens a page and waits until it is loaded. `before` is a script that runs before the page's own."""
         target = (await self.send("Target.createTarget", url="about:blank"))["targetId"]
         session = (await self.send("Target.attachToTarget", targetId=target, flatten=True))["sessionId"]
         page = self.pages[session] = Page(self, session)
         for domain in ("Page", "Runtime", "Network", "Log"):
             await page.send(f"{domain}.enable")
+        if before:
+            await page.send("Page.addScriptToEvaluateOnNewDocument", source=before)
         await page.send("Page.navigate", url=url)
         await asyncio.wait_for(page.loaded.wait(), 30)
         return page
 
 
-class Page:
-    """One tab. `console` collects messages and errors, `worklets` the sessions of worklets once `attach_to_worklets` was called."""
+class Tab:
+    """A page of a browser: subclasses implement `run`. `console` collects messages and errors."""
+
+    def __init__(self):
+        self.console: list[str] = []
+
+    async def until(self, condition: str, timeout: float = 40):
+        """Waits until an expression in the page is true, and returns its value."""
+        deadline = asyncio.get_running_loop().time() + timeout
+        while True:
+            value = await self.run(f"return {condition}")
+            if value:
+                return value
+            if asyncio.get_running_loop().time() > deadline:
+                raise AssertionError(f"timed out after {timeout} s waiting for {condition}\n  " + "\n  ".join(self.console[-10:]))
+            await asyncio.sleep(0.1)
+
+
+class Page(Tab):
+    """One tab of Chromium. `worklets` has the sessions of worklets after `attach_to_worklets`."""
 
     def __init__(self, browser: Browser, session: str):
+        super().__init__()
         self.browser, self.session = browser, session
-        self.console: list[str] = []
         self.worklets: list[str] = []
         self.loaded = asyncio.Event()
 
@@ -152,17 +172,6 @@ class Page:
         if details := reply.get("exceptionDetails"):
             raise PageError(details.get("exception", {}).get("description", details["text"]))
         return reply["result"].get("value")
-
-    async def until(self, condition: str, timeout: float = 40):
-        """Waits until an expression in the page is true, and returns its value."""
-        deadline = asyncio.get_running_loop().time() + timeout
-        while True:
-            value = await self.run(f"return {condition}")
-            if value:
-                return value
-            if asyncio.get_running_loop().time() > deadline:
-                raise AssertionError(f"timed out after {timeout} s waiting for {condition}\n  " + "\n  ".join(self.console[-10:]))
-            await asyncio.sleep(0.1)
 
     async def click(self, x: int = 10, y: int = 10):
         """A real click, which counts as a user gesture."""

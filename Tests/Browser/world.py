@@ -7,8 +7,10 @@ import http.client
 import http.server
 import json
 import os
+import select
 import shutil
 import signal
+import socket
 import ssl
 import sys
 import tempfile
@@ -128,7 +130,7 @@ class World:
 class _FileServer:
     """Serves Web/ at /web/ and the pages' addresses, an empty page at /blank, the world's folder at /files/, with the gateway's policy.
 
-    Passes requests to /v1/ and /metrics on to `gateway`, so that pages call its API at their own origin.
+    Passes requests to /v1/ and /metrics on to `gateway`, and WebSockets, so that pages call its API at their own origin.
     """
 
     def __init__(self, gateway: str, folder: Path):
@@ -178,6 +180,8 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
             self.wfile.write(body)
         elif self.path == "/v1/rtc/validate":
             self.validate()
+        elif self.headers.get("Upgrade", "").lower() == "websocket":
+            self.tunnel()
         elif self.path.startswith(("/v1/", "/metrics")):
             self.files.asked.append(self.path)
             if self.path in self.files.answers:
@@ -221,6 +225,34 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    def tunnel(self):
+        """Forwards a WebSocket to the gateway until one side closes it."""
+        self.close_connection = True
+        address = self.files.gateway.removeprefix("wss://")
+        host, _, port = address.rpartition(":")
+        fields = {name: value for name, value in self.headers.items() if name.lower() not in ("host", "origin")}
+        head = [f"GET {self.path} HTTP/1.1", f"Host: {address}", f"Origin: https://{address}", *(f"{name}: {value}" for name, value in fields.items())]
+        try:
+            with ssl._create_unverified_context().wrap_socket(socket.create_connection((host, int(port)), timeout=10)) as gateway:
+                gateway.sendall("\r\n".join([*head, "", ""]).encode())
+                while gateway.fileno() >= 0:
+                    ready = [gateway] if gateway.pending() else select.select([self.connection, gateway], [], [])[0]
+                    for source, target in ((self.connection, gateway), (gateway, self.connection)):
+                        if source not in ready:
+                            continue
+                        # A TLS record need not contain data.
+                        source.settimeout(0)
+                        try:
+                            data = source.recv(1 << 16)
+                        except ssl.SSLWantReadError:
+                            continue
+                        if not data:
+                            return
+                        target.settimeout(10)
+                        target.sendall(data)
+        except OSError:
+            return
+
     def validate(self):
         """Answers as a gateway does; what it answers is the token. Other tokens are for the gateway."""
         status, _, code = self.headers.get("Authorization", "").removeprefix("Bearer ").partition(".")
@@ -240,7 +272,7 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
 
     def translate_path(self, path: str) -> str:
         path = path.partition("?")[0]
-        if name := {"/": "playground", "/sessions": "sessions", "/dashboard": "dashboard"}.get(path):
+        if name := {"/": "playground", "/sessions": "sessions", "/calls": "calls", "/dashboard": "dashboard"}.get(path):
             path = f"/web/{name}/index.html"
         for prefix, folder in (("/web/", REPOSITORY / "Web"), ("/tests/", REPOSITORY / "Tests/Browser/pages"), ("/files/", self.folder)):
             if path.startswith(prefix):
