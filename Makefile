@@ -77,7 +77,7 @@ format: ## format the Swift sources and check the style rules
 dist: setup ## build the release archive and the Debian package of this commit in dist/
 	@SWIFT=$(SWIFT) packaging/dist
 
-npm: setup-tests ## pack the browser library and the widget for npm in dist/
+npm: setup-tests ## pack the browser library, the widget and the audio button for npm in dist/
 	@packaging/npm
 
 # Another release of Debian than this machine's builds everything in its chroot, and runs the whole suite there.
