@@ -209,6 +209,8 @@ extension SessionStore {
             "UPDATE users SET password = ?, token_generation = token_generation + 1 WHERE id = ?",
             key.seal(hash.text, at: userLocation("password", id)), id)
         try db.execute("DELETE FROM refresh_families WHERE user_id = ?", id)
+        // A lost phone must neither ring nor show summaries. Apps register their devices again when they log in.
+        try db.execute("DELETE FROM push_devices WHERE user_id = ?", id)
         try db.execute("DELETE FROM account_codes WHERE user_id = ? AND purpose = ?", id, AccountCode.Purpose.passwordReset)
     }
 

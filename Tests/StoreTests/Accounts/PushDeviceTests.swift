@@ -20,6 +20,17 @@ struct PushDeviceTests {
         #expect(try await store.pushDevices(of: ann.id) == [again])
     }
 
+    @Test func aChangedPasswordForgetsAllDevicesOfItsUser() async throws {
+        let (ann, bob) = (try await world.makeUser(), try await world.makeUser())
+        _ = try await store.registerPushDevice(.ios, token: Self.token, of: ann.id, at: world.now)
+        let bobs = try await store.registerPushDevice(.android, token: SecretText("bob's"), of: bob.id, at: world.now)
+        let outcome = try await store.changePassword(
+            of: ann.id, from: StoreWorld.password, to: SecretText("a new password"), at: world.now)
+        #expect(outcome == .changed)
+        #expect(try await store.pushDevices(of: ann.id).isEmpty)
+        #expect(try await store.pushDevices(of: bob.id) == [bobs])
+    }
+
     @Test func aTokenBelongsToTheLastUserOfThePhone() async throws {
         let (ann, bob) = (try await world.makeUser(), try await world.makeUser())
         let anns = try await store.registerPushDevice(.ios, token: Self.token, of: ann.id, at: world.now)
