@@ -129,7 +129,7 @@ public struct SystemCallScreen: Sendable {
         }
     }
 
-    /// Compares with the calls of a channel that has just connected. Announced calls that are not among them are over.
+    /// Compares with the calls of a channel that has just connected. Announced and shown calls that are not among them are over.
     public mutating func synchronize(with calls: [Call]) -> [SystemCallReport] {
         var reports: [SystemCallReport] = []
         for call in calls { reports += show(call, as: uuid(of: call)) }
@@ -137,6 +137,12 @@ public struct SystemCallScreen: Sendable {
             reports.append(.ended(uuid, .unanswered))
         }
         pushed = [:]
+        let known = Set(calls.map(\.id))
+        for (uuid, call) in shown.sorted(by: { $0.key.uuidString < $1.key.uuidString }) where !known.contains(call.id) {
+            shown[uuid] = nil
+            chosen[call.id] = nil
+            if endedHere.remove(uuid) == nil { reports.append(.ended(uuid, .remoteEnded)) }
+        }
         return reports
     }
 

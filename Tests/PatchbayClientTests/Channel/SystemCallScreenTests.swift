@@ -124,6 +124,16 @@ struct SystemCallScreenTests {
         #expect(screen.synchronize(with: []).isEmpty)
     }
 
+    @Test mutating func shownCallThatIsOverEndsOnceTheChannelIsConnectedAgain() {
+        _ = screen.apply(.incoming(ringing))
+        #expect(screen.synchronize(with: [answered]).isEmpty && screen.calls.count == 1)
+        #expect(screen.synchronize(with: []) == [.ended(ringing.uuid, .remoteEnded)] && screen.calls.isEmpty)
+        // The system has removed a call that its user has ended.
+        _ = screen.apply(.incoming(ringing))
+        _ = screen.perform(.end(ringing.uuid))
+        #expect(screen.synchronize(with: []).isEmpty && screen.calls.isEmpty)
+    }
+
     @Test(
         arguments: [
             [:], ["call": "CA_1"], ["call": [String: String]()], ["call": ["id": "", "caller": "bob"]], ["call": ["id": "CA_1"]],

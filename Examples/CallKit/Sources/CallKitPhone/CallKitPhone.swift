@@ -123,9 +123,21 @@
                         finish(true)
                     } catch {
                         if case .start(let uuid, _, _) = request { screen.notStarted(uuid) }
-                        finish(false)
+                        finish(isEnd(request))
                     }
                 }
+            }
+        }
+
+        /// Whether a request ends a call. The system drops a call that the user has ended, even if the gateway has not been told; the call ends
+        /// there once this device has left its room.
+        private func isEnd(_ request: SystemCallRequest) -> Bool {
+            switch request {
+            case .reject: return true
+            case .hangUp(let id):
+                if let room = rooms.removeValue(forKey: id) { Task { await room.leave() } }
+                return true
+            default: return false
             }
         }
 
