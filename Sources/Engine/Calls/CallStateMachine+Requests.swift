@@ -300,7 +300,10 @@ extension CallStateMachine {
     private func repeatReply(
         for call: Call, to start: CallStart, _ user: Identity, _ requester: Requester, into effects: inout [Effect]
     ) throws(CallError) {
-        guard call.start(by: CallParty(user)) == start else {
+        guard var known = call.start(by: CallParty(user)) else { throw conflict(call, "you have left this call", for: user) }
+        // The members of a conversation may have changed since.
+        if known.conversation != nil, known.conversation == start.conversation { known.to = start.to }
+        guard known == start else {
             throw CallError(.idempotencyKeyReused, "this `idempotency_key` was used for another call; use a new one")
         }
         if call.concerns(CallParty(user)) {

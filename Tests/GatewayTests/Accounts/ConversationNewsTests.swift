@@ -109,6 +109,19 @@ struct ConversationNewsTests {
         #expect(Set(try history().suffix(2)) == [["audio:ended", ann.id], ["audio:ended", bob.id]])
     }
 
+    @Test func aRepeatedCallIsTheSameAlthoughMembersHaveComeAndGone() throws {
+        try join(bob)
+        func call() throws -> HTTPAnswer {
+            try ann.ask("POST", "/v1/calls", ["conversation": id], with: [("Idempotency-Key", "k")])
+        }
+        let first = try call()
+        #expect(first.status == 201, "\(first.text)")
+        try join(eve)
+        let again = try call()
+        #expect((200...201).contains(again.status), "\(again.text)")
+        #expect(again.json?["call_id"] as? String == first.json?["call_id"] as? String)
+    }
+
     @Test func callThatNobodyAnswersIsNotInTheHistory() throws {
         try join(bob)
         let before = try history()
