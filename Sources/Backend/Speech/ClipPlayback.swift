@@ -73,11 +73,11 @@ final class ClipPlayback: Sendable {
         throw HTTPError(.clipNotPlayed, "the room did not admit the clip's participant")
     }
 
-    /// Users may play into their sessions' rooms, assistants into rooms that they are in, administrators into all open rooms.
+    /// Users may play into their sessions' rooms, assistants into rooms that they are in, administrators into all open rooms except calls.
     private func mayPlay(_ requester: SpeechRequester, in room: String) async -> Bool {
         guard rooms.roomIsOpen(named: room) else { return false }
         switch requester {
-        case .administrator: return true
+        case .administrator: return !CallRooms.isCallRoom(room)
         case .user(let user): return sessionRooms.owner(of: room)?.user == user
         case .assistant(let id): return await rooms.participant(of: id, in: room) != nil
         case .earlierService: return false
