@@ -59,6 +59,17 @@ private struct CallPayload: Encodable {
 
 /// An alert that names a session.
 private struct SummaryPayload: Encodable {
+    /// Limits a text to a number of UTF-8 bytes, because a character may have any number of them.
+    private static func cut(_ text: String, to bytesMax: Int) -> String {
+        guard text.utf8.count > bytesMax else { return text }
+        var bytes = 0
+        let end = text.unicodeScalars.firstIndex { scalar in
+            bytes += UTF8.width(scalar)
+            return bytes > bytesMax
+        }
+        return String(text.unicodeScalars[..<(end ?? text.endIndex)]) + "…"
+    }
+
     private let aps: APS
     private let session: [String: String]
 
@@ -74,7 +85,7 @@ private struct SummaryPayload: Encodable {
     }
 
     init(_ id: SessionID, title: String, snippet: String) {
-        aps = APS(alert: ["title": title, "body": snippet])
+        aps = APS(alert: ["title": Self.cut(title, to: 400), "body": Self.cut(snippet, to: 1_200)])
         session = ["id": id.text]
     }
 }
