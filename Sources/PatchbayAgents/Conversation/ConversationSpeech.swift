@@ -74,7 +74,9 @@ struct ConversationSpeech: Sendable, Hashable {
         var adapted = definition
         adapted.voice = preferences.voice ?? definition.voice
         adapted.language = usable(engines.responses)
-        if !definition.greetings.isEmpty, LanguageTag.primary(of: definition.language) != LanguageTag.primary(of: announced) {
+        let greeted = LanguageTag.primary(of: announced)
+        let phrased = AssistantPhrases.languages.contains(greeted) ? greeted : Self.fallback
+        if !definition.greetings.isEmpty, ![greeted, phrased].contains(LanguageTag.primary(of: definition.language)) {
             adapted.greetings = [AssistantPhrases(language: announced).greeting]
         }
         self.definition = adapted

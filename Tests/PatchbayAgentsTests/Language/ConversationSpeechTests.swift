@@ -96,6 +96,13 @@ struct ConversationSpeechTests {
         #expect(speech(SpeechPreferences(language: "de"), of: silent).definition.greetings.isEmpty, "an assistant that does not greet")
     }
 
+    @Test func greetingsStayWhereOnlyThePhrasesFallBackToEnglish() {
+        #expect(speech(SpeechPreferences(language: "it")).definition.greetings == Self.definition.greetings)
+        let italian = AssistantDefinition(id: "test", greetings: ["Benvenuti."], language: "it")
+        #expect(speech(SpeechPreferences(), of: italian).definition.greetings == ["Benvenuti."])
+        #expect(speech(SpeechPreferences(language: "de"), of: italian).definition.greetings == ["Hallo, {name}. Wie kann ich helfen?"])
+    }
+
     @Test(arguments: ["de", "fr-CH", "ja"]) func embeddedEnginesSpeakEnglishAndSaySo(language: String) {
         let speech = speech(SpeechPreferences(voice: "nova", language: language), Self.embedded)
         #expect(speech.definition.language == "en" && speech.announced == "en" && speech.definition.voice == "nova")
