@@ -18,6 +18,17 @@
         private var players: [TrackSID: AVAudioPlayerNode] = [:]
         private var pending: [TrackSID: Int] = [:]
         private var isActive = false
+        /// The destination of the microphone; nil while no call uses it.
+        private var sink: AsyncStream<[Int16]>.Continuation?
+
+        init() {
+            // A change of the route stops the engine.
+            NotificationCenter.default.addObserver(
+                forName: .AVAudioEngineConfigurationChange, object: engine, queue: .main
+            ) { [weak self] _ in
+                MainActor.assumeIsolated { self?.resume() }
+            }
+        }
 
         /// The format of tracks: 48 kHz, mono.
         private let voice = AVAudioFormat(
@@ -33,6 +44,7 @@
 
         func sessionActivated() {
             isActive = true
+            resume()
         }
 
         func sessionDeactivated() {
@@ -52,17 +64,29 @@
         func microphone() async throws -> AsyncStream<[Int16]> {
             guard await AVAudioApplication.requestRecordPermission() else { throw NotPermitted() }
             try await activated()
+            // Two seconds of audio. If the reader falls behind, the oldest pieces are dropped.
+            let (pieces, sink) = AsyncStream.makeStream(of: [Int16].self, bufferingPolicy: .bufferingNewest(100))
+            self.sink = sink
+            try start(into: sink)
+            return pieces
+        }
+
+        /// Starts the engine, with the format that the input has now.
+        private func start(into sink: AsyncStream<[Int16]>.Continuation) throws {
             let input = engine.inputNode
             input.removeTap(onBus: 0)
             try input.setVoiceProcessingEnabled(true)
             let format = input.outputFormat(forBus: 0)
-            // Two seconds of audio. If the reader falls behind, the oldest pieces are dropped.
-            let (pieces, sink) = AsyncStream.makeStream(of: [Int16].self, bufferingPolicy: .bufferingNewest(100))
             let converter = MicrophoneConverter(rate: Int(format.sampleRate), sink: sink)
             input.installTap(onBus: 0, bufferSize: 960, format: format) { buffer, _ in converter.convert(buffer) }
             engine.prepare()
             try engine.start()
-            return pieces
+        }
+
+        /// Continues after an interruption or a change of the route.
+        private func resume() {
+            guard isActive, let sink, (try? start(into: sink)) != nil else { return }
+            for player in players.values { player.play() }
         }
 
         func play(_ chunk: PCMChunk, of track: TrackSID) async {
@@ -80,6 +104,7 @@
         }
 
         func stop() async {
+            sink = nil
             engine.inputNode.removeTap(onBus: 0)
             engine.stop()
             for player in players.values { engine.detach(player) }

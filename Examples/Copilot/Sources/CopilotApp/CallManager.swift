@@ -56,7 +56,12 @@
                 request(action) { [weak self] in self?.handle(.startRefused(id)) }
             case .requestEnd(let id): request(CXEndCallAction(call: id)) { [weak self] in self?.handle(.endPerformed(id)) }
             case .requestMute(let id, let isMuted): request(CXSetMutedCallAction(call: id, muted: isMuted)) {}
-            case .reportConnecting(let id): provider.reportOutgoingCall(with: id, startedConnectingAt: nil)
+            case .reportConnecting(let id):
+                // An assistant cannot be put on hold: another call ends this one.
+                let update = CXCallUpdate()
+                update.supportsHolding = false
+                provider.reportCall(with: id, updated: update)
+                provider.reportOutgoingCall(with: id, startedConnectingAt: nil)
             case .reportConnected(let id): provider.reportOutgoingCall(with: id, connectedAt: nil)
             case .reportEnded(let id, let hasFailed):
                 provider.reportCall(with: id, endedAt: nil, reason: hasFailed ? .failed : .remoteEnded)

@@ -91,10 +91,10 @@
 
         var body: some View {
             Form {
-                Toggle(
-                    "Logging & summaries",
-                    isOn: Binding(get: { copilot.isLoggingEnabled }, set: { isOn in Task { await copilot.setLogging(isOn) } }))
                 if let settings = copilot.settings {
+                    Toggle(
+                        "Logging & summaries",
+                        isOn: Binding(get: { settings.loggingEnabled }, set: { isOn in Task { await copilot.setLogging(isOn) } }))
                     Stepper(
                         "Keep sessions for \(settings.retentionDays) days",
                         value: Binding(

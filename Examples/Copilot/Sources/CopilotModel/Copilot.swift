@@ -36,7 +36,10 @@ public final class Copilot {
     // MARK: Login and consent
 
     /// Determines the first screen, at launch and when the app becomes active.
+    ///
+    /// Does nothing during another request, so that an older response does not replace a newer one.
     public func load() async {
+        guard !isBusy else { return }
         guard await backend.isLoggedIn() else { return show(.login) }
         if await attempt({ settings = try await backend.settings() }) == .loggedOut { return }
         guard settings != nil else { return show(.unreachable) }

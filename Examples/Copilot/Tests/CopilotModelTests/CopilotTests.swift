@@ -19,7 +19,7 @@ private final class FakeBackend: CopilotBackend {
 
     init(hasSeenOnboarding: Bool = true, isLoggedIn: Bool = true, sessions: [String] = []) {
         let values = """
-            {"loggingEnabled":false,"retentionDays":30,"hasSeenOnboarding":\(hasSeenOnboarding),"sharesPastSummaries":false,\
+            {"loggingEnabled":false,"retentionDays":30,"hasSeenOnboarding":\(hasSeenOnboarding),"sharesPastSummaries":false,"pushesSummaries":true,\
             "reachableBy":"contacts"}
             """
         state = Mutex(State(isLoggedIn: isLoggedIn, values: values, ids: sessions))
