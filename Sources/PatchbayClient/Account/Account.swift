@@ -100,6 +100,9 @@ public actor Account {
     /// The user's sessions.
     public nonisolated var sessions: Sessions { Sessions(account: self) }
 
+    /// The installations that are woken for calls and summaries.
+    public nonisolated var devices: PushDevices { PushDevices(account: self) }
+
     /// The user's settings.
     public nonisolated var settings: Settings { Settings(account: self) }
 

@@ -35,20 +35,24 @@ extension Sessions {
         /// The text, 1 byte to 64 KiB.
         public var text: String
         public var timestamp: Date
+        /// The location of the turn's audio, such as the name of a recording; up to 256 characters.
+        public var audioRef: String?
 
-        public init(speaker: Speaker, text: String, timestamp: Date) {
+        public init(speaker: Speaker, text: String, timestamp: Date, audioRef: String? = nil) {
             self.speaker = speaker
             self.text = text
             self.timestamp = timestamp
+            self.audioRef = audioRef
         }
 
-        private enum CodingKeys: String, CodingKey { case speaker, text, timestamp }
+        private enum CodingKeys: String, CodingKey { case speaker, text, timestamp, audioRef }
 
         public func encode(to encoder: any Encoder) throws {
             var fields = encoder.container(keyedBy: CodingKeys.self)
             try fields.encode(speaker, forKey: .speaker)
             try fields.encode(text, forKey: .text)
             try fields.encode(RFC3339.text(timestamp), forKey: .timestamp)
+            try fields.encodeIfPresent(audioRef, forKey: .audioRef)
         }
     }
 

@@ -12,12 +12,16 @@ public struct Sessions: Sendable {
     ///   - context: the kind of device. A car's display receives no text during the session.
     ///   - assistant: the assistant's id; nil lets the gateway choose.
     ///   - clientContext: context for the assistant, up to 64 KiB.
+    ///   - voice: the assistant's voice; nil for that of the user's settings.
+    ///   - language: the user's language as a BCP 47 tag; nil for that of the user's settings.
     ///   - idempotencyKey: requests with the same key within a day start only one session.
     /// - Throws: `AccountError`.
     public func start(
-        _ context: Context, assistant: String? = nil, clientContext: String? = nil, idempotencyKey: String = UUID().uuidString
+        _ context: Context, assistant: String? = nil, clientContext: String? = nil, voice: String? = nil, language: String? = nil,
+        idempotencyKey: String = UUID().uuidString
     ) async throws(AccountError) -> Started {
-        let body = StartBody(context: context, assistantId: assistant, clientContext: clientContext)
+        let body = StartBody(
+            context: context, assistantId: assistant, clientContext: clientContext, voice: voice, language: language)
         return try await account.send(
             .POST, "/v1/sessions/start", body: GatewayHTTP.body(body), idempotencyKey: idempotencyKey, Started.self)
     }
@@ -87,6 +91,8 @@ public struct Sessions: Sendable {
         var context: Context
         var assistantId: String?
         var clientContext: String?
+        var voice: String?
+        var language: String?
     }
 
     private struct TurnReceipt: Decodable {

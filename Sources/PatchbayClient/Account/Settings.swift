@@ -67,6 +67,8 @@ public struct Settings: Sendable {
         public var hasSeenOnboarding: Bool
         /// Whether assistants receive summaries of earlier sessions.
         public var sharesPastSummaries: Bool
+        /// Whether the user's phones are notified when a summary is ready.
+        public var pushesSummaries: Bool
         /// The user's language as a BCP 47 tag; nil for the assistant's language.
         public var language: String?
         /// The user's time zone as a name of the IANA database, for exports.
@@ -83,6 +85,7 @@ public struct Settings: Sendable {
         public var voice: String?
         public var hasSeenOnboarding: Bool?
         public var sharesPastSummaries: Bool?
+        public var pushesSummaries: Bool?
         public var language: String?
         public var timeZone: String?
         public var reachableBy: String?
@@ -90,14 +93,15 @@ public struct Settings: Sendable {
 
         public init(
             loggingEnabled: Bool? = nil, retentionDays: Int? = nil, voice: String? = nil, hasSeenOnboarding: Bool? = nil,
-            sharesPastSummaries: Bool? = nil, language: String? = nil, timeZone: String? = nil, reachableBy: String? = nil,
-            handle: String? = nil
+            sharesPastSummaries: Bool? = nil, pushesSummaries: Bool? = nil, language: String? = nil, timeZone: String? = nil,
+            reachableBy: String? = nil, handle: String? = nil
         ) {
             self.loggingEnabled = loggingEnabled
             self.retentionDays = retentionDays
             self.voice = voice
             self.hasSeenOnboarding = hasSeenOnboarding
             self.sharesPastSummaries = sharesPastSummaries
+            self.pushesSummaries = pushesSummaries
             self.language = language
             self.timeZone = timeZone
             self.reachableBy = reachableBy

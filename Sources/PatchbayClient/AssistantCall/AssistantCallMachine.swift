@@ -179,7 +179,8 @@ struct AssistantCallMachine {
     }
 
     private mutating func log(_ turn: Sessions.NewTurn, _ key: String, _ now: Instant) {
-        guard state.isLogged, let session = state.sessionID else { return }
+        // A car's call is not reported as logged, because it shows no notice; the gateway decides.
+        guard state.isLogged || state.context == .carplay, let session = state.sessionID else { return }
         if turns.append(QueuedTurn(turn: turn, session: session), key: key, at: now) { state.turnsDropped += 1 }
     }
 

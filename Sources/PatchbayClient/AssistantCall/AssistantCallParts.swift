@@ -10,7 +10,8 @@ public protocol AssistantCallBackend: Sendable {
 extension Sessions: AssistantCallBackend {
     public func start(_ request: AssistantCallRequest, idempotencyKey: String) async throws(AccountError) -> Started {
         try await start(
-            request.context, assistant: request.assistant, clientContext: request.clientContext, idempotencyKey: idempotencyKey)
+            request.context, assistant: request.assistant, clientContext: request.clientContext, voice: request.voice,
+            language: request.language, idempotencyKey: idempotencyKey)
     }
 
     public func end(session id: String) async throws(AccountError) {

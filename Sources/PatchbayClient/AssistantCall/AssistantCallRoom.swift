@@ -160,7 +160,8 @@ extension Identity {
 extension ParticipantInfo {
     /// The state of an assistant; nil for other participants.
     fileprivate var assistantState: AgentState? {
-        guard kind == .agent else { return nil }
+        // A clip that is played into the room is an agent, too.
+        guard kind == .agent, !identity.text.hasPrefix("speech:") else { return nil }
         return attributes[AgentState.attribute].flatMap(AgentState.init) ?? .initializing
     }
 }

@@ -79,15 +79,22 @@ public struct AssistantCallRequest: Sendable, Hashable {
     public var assistant: String?
     /// Context for the assistant, up to 64 KiB.
     public var clientContext: String?
+    /// The assistant's voice; nil for that of the user's settings.
+    public var voice: String?
+    /// The user's language as a BCP 47 tag; nil for that of the user's settings.
+    public var language: String?
     /// The user's consent as known to this device, for gateways that do not report whether a session is logged.
     public var isLoggingEnabled: Bool
 
     public init(
-        _ context: Sessions.Context, assistant: String? = nil, clientContext: String? = nil, isLoggingEnabled: Bool = false
+        _ context: Sessions.Context, assistant: String? = nil, clientContext: String? = nil, voice: String? = nil,
+        language: String? = nil, isLoggingEnabled: Bool = false
     ) {
         self.context = context
         self.assistant = assistant
         self.clientContext = clientContext
+        self.voice = voice
+        self.language = language
         self.isLoggingEnabled = isLoggingEnabled
     }
 }

@@ -99,6 +99,22 @@ struct AccountTests {
         }
     }
 
+    @Test func phonesAreRegisteredAndForgotten() async throws {
+        try await CallGateway.run { gateway in
+            let account = try account(gateway, MemoryTokenStorage())
+            try await account.register(email: "ann@example.org", password: Self.password)
+            let device = try await account.devices.register(
+                .ios, token: String(repeating: "0a", count: 32), alertToken: String(repeating: "0b", count: 32))
+            #expect(device.platform == .ios && abs(device.registeredAt.timeIntervalSinceNow) < 300)
+            #expect(try await account.devices.list() == [device])
+            try await account.devices.remove(device.id)
+            #expect(try await account.devices.list().isEmpty)
+            let error = await #expect(throws: AccountError.self) { try await account.devices.remove("../users/me") }
+            #expect(error?.code == .notFound)
+            #expect(try await account.settings.change(Settings.Change(pushesSummaries: false)).pushesSummaries == false)
+        }
+    }
+
     @Test func concurrentRequestsShareOneRenewal() async throws {
         try await CallGateway.run { gateway in
             let (storage, clock) = (Storage(), Clock())
