@@ -38,8 +38,8 @@ export interface AudioButtonProblem {
 }
 
 /**
- * Returns a user's access token (docs/protocol/accounts.md), other than `rejected`, which has expired. Buttons with the same function share the
- * token.
+ * Returns the current user's access token (docs/protocol/accounts.md), other than `rejected`, which has expired. Called for each request, so keep
+ * the token while it is valid; buttons with the same function share a call, and its token for at most one second.
  */
 export type ClipTokenProvider = (wish: { rejected: string | null }) => Promise<string>
 

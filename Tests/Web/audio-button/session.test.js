@@ -73,6 +73,41 @@ test('an expired token is replaced once, for all buttons together', async () => 
   assert.deepEqual(wishes, [null, 'token 1', 'token 2'])
 })
 
+test('after another user has logged in, buttons act as that user', async (context) => {
+  let now = 5000
+  context.mock.method(performance, 'now', () => now)
+  let user = 'ann'
+  let calls = 0
+  const provider = async () => (calls++, `token of ${user}`)
+  assert.equal(await tokenOf(provider), 'token of ann')
+  user = 'bob'
+  now += 999
+  assert.equal(await tokenOf(provider), 'token of ann')
+  now += 1
+  assert.deepEqual(await Promise.all([tokenOf(provider), tokenOf(provider)]), ['token of bob', 'token of bob'])
+  assert.equal(calls, 2)
+})
+
+test('a request is shared while it is pending, and a token that is refused later is named to the provider', async (context) => {
+  let now = 5000
+  context.mock.method(performance, 'now', () => now)
+  const rejections = []
+  let respond = (_token) => {}
+  const provider = ({ rejected }) => (rejections.push(rejected), new Promise((resolve) => (respond = resolve)))
+  const first = tokenOf(provider)
+  now += 60_000
+  const second = tokenOf(provider)
+  await Promise.resolve()
+  respond('token 1')
+  assert.deepEqual(await Promise.all([first, second]), ['token 1', 'token 1'])
+  now += 60_000
+  const third = tokenOf(provider, 'token 1')
+  await Promise.resolve()
+  respond('token 2')
+  assert.equal(await third, 'token 2')
+  assert.deepEqual(rejections, [null, 'token 1'])
+})
+
 test('a provider without a token is a problem, and is asked again', async () => {
   await assert.rejects(tokenOf(null), { code: 'no_token' })
   for (const bad of [async () => '', async () => ({}), async () => { throw new Error('closed') }, () => 7]) {
