@@ -2,7 +2,7 @@
 
 import { checkSupport } from '../../patchbay.js'
 import { announce } from '../../shared/announce.js'
-import { content, nextPage } from '../../shared/http.js'
+import { GatewayError, content, nextPage } from '../../shared/http.js'
 import { SessionAccount } from '../../shared/session-account.js'
 import { phone } from './phone.js'
 import { sameAddress, isAddress } from './people.js'
@@ -51,6 +51,11 @@ export async function logOut() {
   announce('Logged out')
 }
 
+/** Throws if `user` has logged out: late responses must not appear on the page of the next user. `attempt` and `reload` ignore the error. */
+function expectCurrent(user) {
+  if (account !== user) throw new GatewayError('logged_out', 'You are logged out.', { status: 401 })
+}
+
 function leave(code) {
   phone.close()
   account?.forget()
@@ -68,9 +73,13 @@ export async function reload() {
   const user = account
   if (!user) return
   try {
-    if (!store.state.user) store.dispatch('user', { user: await user.send('GET', '/v1/users/me') })
+    if (!store.state.user) {
+      const known = await user.send('GET', '/v1/users/me')
+      expectCurrent(user)
+      store.dispatch('user', { user: known })
+    }
     await Promise.all([loadContacts(user), loadRecents(user)])
-    if (account !== user) return
+    expectCurrent(user)
     retries = 0
     store.dispatch('problem.remove', { key: 'connection' })
     store.dispatch('stage', { stage: 'in' })
@@ -90,6 +99,7 @@ export function openChannel() {
   if (user) phone.open((request) => user.token(request), (error) => error.status === 401 && account === user && leave('login_expired'))
 }
 
+/** Shows the contacts and returns them. */
 async function loadContacts(user) {
   const contacts = []
   let path = '/v1/contacts?limit=200'
@@ -98,18 +108,25 @@ async function loadContacts(user) {
     contacts.push(...await content(response, (whole) => whole.json()))
     path = nextPage(response)
   }
+  expectCurrent(user)
   store.dispatch('contacts', { contacts })
+  return contacts
 }
 
 async function loadRecents(user) {
-  const response = await user.request('GET', `/v1/calls/history?limit=${PAGE_SIZE}`)
-  store.dispatch('recents', { entries: await content(response, (whole) => whole.json()), next: nextPage(response) })
+  store.dispatch('recents', await historyPage(user, `/v1/calls/history?limit=${PAGE_SIZE}`))
 }
 
-export const loadMore = () => attempt('connection', async () => {
-  const response = await account.request('GET', store.state.recents.next)
-  store.dispatch('recents.more', { entries: await content(response, (whole) => whole.json()), next: nextPage(response) })
+export const loadMore = () => attempt('connection', async (user) => {
+  store.dispatch('recents.more', await historyPage(user, store.state.recents.next))
 })
+
+async function historyPage(user, path) {
+  const response = await user.request('GET', path)
+  const entries = await content(response, (whole) => whole.json())
+  expectCurrent(user)
+  return { entries, next: nextPage(response) }
+}
 
 // MARK: The address: `#/favourites`, `#/recents`, `#/contacts`
 
@@ -137,26 +154,27 @@ export const setFavourite = (address, isFavourite) => changeContacts((list) => l
 }))
 
 /** Changes the contacts after reading them again, because another device may have changed them. */
-const changeContacts = (change) => attempt('contacts', async () => {
-  await loadContacts(account)
-  const contacts = change(store.state.contacts.list)
-  await account.send('PUT', '/v1/contacts', { contacts })
+const changeContacts = (change) => attempt('contacts', async (user) => {
+  const contacts = change(await loadContacts(user))
+  await user.send('PUT', '/v1/contacts', { contacts })
+  expectCurrent(user)
   store.dispatch('contacts', { contacts })
 })
 
-/** Performs a task once; an error becomes the problem `key`. Returns whether it succeeded. */
+/** Performs a task once for the current user; an error becomes the problem `key`. Returns whether it succeeded. */
 async function attempt(key, task) {
   const user = account
   store.dispatch('problem.remove', { key })
   store.dispatch('busy', { isBusy: true })
   try {
-    await task()
+    await task(user)
     return true
   } catch (error) {
-    if (error.status === 401 && account === user) leave('login_expired')
+    if (account !== user) return false
+    if (error.status === 401) leave('login_expired')
     else store.dispatch('problem.add', { key, code: error.code, message: error.message, retryAfter: error.retryAfter })
     return false
   } finally {
-    store.dispatch('busy', { isBusy: false })
+    if (account === user) store.dispatch('busy', { isBusy: false })
   }
 }

@@ -2,7 +2,7 @@
 
 import { announce } from '../../shared/announce.js'
 import { SessionAccount } from '../../shared/session-account.js'
-import { account, attempt, begin, reload } from './commands.js'
+import { attempt, begin, expectCurrent, reload } from './commands.js'
 import { store } from './store.js'
 
 // MARK: A forgotten password
@@ -29,13 +29,15 @@ export async function resetPassword(email, code, password) {
 // MARK: The address
 
 /** `key`: of the form's problems. */
-export const requestConfirmation = (key) => requestCode('confirmation', async () => {
-  await account.send('POST', '/v1/users/me/email_confirmation')
+export const requestConfirmation = (key) => requestCode('confirmation', async (user) => {
+  await user.send('POST', '/v1/users/me/email_confirmation')
+  expectCurrent(user)
   announce(`A code was sent to ${store.state.user.email}.`)
 }, key)
 
-export const confirmAddress = (code, key) => attempt(key, async () => {
-  const { email_confirmed } = await account.send('PUT', '/v1/users/me/email_confirmation', { code: plain(code) })
+export const confirmAddress = (code, key) => attempt(key, async (user) => {
+  const { email_confirmed } = await user.send('PUT', '/v1/users/me/email_confirmation', { code: plain(code) })
+  expectCurrent(user)
   // The settings are the same ones: a form that is being edited keeps what it shows.
   store.dispatch('user', { user: { ...store.state.user, email_confirmed } })
   announce('Your address is confirmed')
@@ -47,11 +49,13 @@ export const confirmAddress = (code, key) => attempt(key, async () => {
 // MARK: Codes
 
 /** Requests a code, and notes when the next one is possible. */
-const requestCode = (purpose, task, key = purpose) => attempt(key, async () => {
+const requestCode = (purpose, task, key = purpose) => attempt(key, async (user) => {
   try {
-    await task()
+    await task(user)
+    expectCurrent(user)
     store.dispatch('code.sent', { purpose })
   } catch (error) {
+    expectCurrent(user)
     // One was sent just now, perhaps by another tab.
     if (error.code === 'too_many_codes') store.dispatch('code.sent', { purpose, seconds: error.retryAfter })
     throw error

@@ -3,7 +3,7 @@
 import { CallChannel } from '../../patchbay.js'
 import { announce } from '../../shared/announce.js'
 import { consentChange, needsConsent } from '../../shared/consent.js'
-import { content, nextPage, send } from '../../shared/http.js'
+import { GatewayError, content, nextPage, send } from '../../shared/http.js'
 import { SessionAccount } from '../../shared/session-account.js'
 import { isGrowing } from './state.js'
 import { store } from './store.js'
@@ -68,8 +68,8 @@ async function enter() {
 }
 
 /** Stores the answer whether conversations are kept, after the first login. Without an answer nothing is kept, and the next login asks again. */
-export const answerConsent = (isAllowed) => attempt('consent', async () => {
-  store.dispatch('user', { user: await account.send('PATCH', '/v1/users/me', consentChange(isAllowed)) })
+export const answerConsent = (isAllowed) => attempt('consent', async (user) => {
+  await change(user, consentChange(isAllowed))
   store.dispatch('stage', { stage: 'in' })
   announce(isAllowed ? 'Your conversations are kept from now on' : 'Your conversations are not kept')
 })
@@ -78,6 +78,11 @@ export async function logOut() {
   await account?.logOut().catch(() => {})
   leave()
   announce('Logged out')
+}
+
+/** Throws if `user` has logged out: late responses must not appear on the page of the next user. `attempt` and `reload` ignore the error. */
+export function expectCurrent(user) {
+  if (account !== user) throw new GatewayError('logged_out', 'You are logged out.', { status: 401 })
 }
 
 function leave(code) {
@@ -100,11 +105,15 @@ export async function reload() {
   clearTimeout(retryTimer)
   const user = account
   try {
-    if (!store.state.user) store.dispatch('user', { user: await user.send('GET', '/v1/users/me') })
+    if (!store.state.user) {
+      const known = await user.send('GET', '/v1/users/me')
+      expectCurrent(user)
+      store.dispatch('user', { user: known })
+    }
     await Promise.all([loadList(user), loadDetail(user)])
+    expectCurrent(user)
     retries = 0
     store.dispatch('problem.remove', { key: 'connection' })
-    if (account !== user) return
     store.dispatch('stage', { stage: needsConsent(store.state.user) ? 'consent' : 'in' })
     listen(user)
   } catch (error) {
@@ -144,18 +153,22 @@ function noteEvent(type) {
 async function loadList(user) {
   store.dispatch('list.loading')
   const response = await user.request('GET', `/v1/sessions?limit=${PAGE_SIZE}`)
-  store.dispatch('list.loaded', { sessions: await content(response, (whole) => whole.json()), next: nextPage(response) })
+  const sessions = await content(response, (whole) => whole.json())
+  expectCurrent(user)
+  store.dispatch('list.loaded', { sessions, next: nextPage(response) })
 }
 
-export const loadMore = () => attempt('list', async () => {
+export const loadMore = () => attempt('list', async (user) => {
   const { next } = store.state.list
   store.dispatch('list.loading-more')
   try {
-    const response = await account.request('GET', next)
+    const response = await user.request('GET', next)
     const sessions = await content(response, (whole) => whole.json())
+    expectCurrent(user)
     store.dispatch('list.more', { sessions, next: nextPage(response) })
     announce(`${sessions.length} more sessions`)
   } catch (error) {
+    expectCurrent(user)
     store.dispatch('list.failed')
     throw error
   }
@@ -172,10 +185,12 @@ async function loadDetail(user) {
       if (error.status !== 404) throw error
       return []
     })])
+    expectCurrent(user)
     store.dispatch('detail.loaded', { id, ...record, recordings })
   } catch (error) {
     // Not an id at all is as unknown as another user's.
     if (error.status !== 404 && error.status !== 400) throw error
+    expectCurrent(user)
     return store.dispatch('detail.failed', { id, isMissing: true })
   }
   if (isGrowing(store.state.detail)) growTimer = setTimeout(() => !document.hidden && reload(), Math.max(GROWING_MS, 20 * (performance.now() - began)))
@@ -194,25 +209,27 @@ export const addressOf = (id) => `#/sessions/${encodeURIComponent(id)}`
 
 // MARK: Sessions
 
-export const deleteSession = (id) => attempt('session', async () => {
-  await account.send('DELETE', `/v1/sessions/${encodeURIComponent(id)}`).catch((error) => {
+export const deleteSession = (id) => attempt('session', async (user) => {
+  await user.send('DELETE', `/v1/sessions/${encodeURIComponent(id)}`).catch((error) => {
     // It is gone, which was the aim.
     if (error.status !== 404) throw error
   })
+  expectCurrent(user)
   store.dispatch('session.deleted', { id })
   location.hash = '#/'
   announce('The session was deleted')
 })
 
-export const deleteAllSessions = () => attempt('session', async () => {
-  await account.send('DELETE', '/v1/sessions')
+export const deleteAllSessions = () => attempt('session', async (user) => {
+  await user.send('DELETE', '/v1/sessions')
+  expectCurrent(user)
   store.dispatch('sessions.deleted')
   location.hash = '#/'
   announce('All sessions were deleted')
 })
 
-export const exportSession = (id, format) => attempt('session', () =>
-  download(`/v1/sessions/${encodeURIComponent(id)}/export?format=${format}`, `session.${format}`))
+export const exportSession = (id, format) => attempt('session', (user) =>
+  download(user, `/v1/sessions/${encodeURIComponent(id)}/export?format=${format}`, `session.${format}`))
 
 /** The bytes of a recording. */
 export async function fetchRecording(id, name) {
@@ -223,33 +240,42 @@ export async function fetchRecording(id, name) {
 
 // MARK: The account
 
-export const saveSettings = (settings) => attempt('settings', async () => {
-  store.dispatch('user', { user: await account.send('PATCH', '/v1/users/me', { settings }) })
+export const saveSettings = (settings) => attempt('settings', async (user) => {
+  await change(user, { settings })
   announce('Settings saved')
 })
 
-export const changePassword = (current, next) => attempt('password', async () => {
-  await account.changePassword(current, next)
+export const changePassword = (current, next) => attempt('password', async (user) => {
+  await user.changePassword(current, next)
+  expectCurrent(user)
   announce('Password changed. Other devices are logged out.')
 })
 
+async function change(user, changes) {
+  const changed = await user.send('PATCH', '/v1/users/me', changes)
+  expectCurrent(user)
+  store.dispatch('user', { user: changed })
+}
+
 /** An export of more than 64 MiB has several files. */
-export const exportData = () => attempt('export', async () => {
+export const exportData = () => attempt('export', async (user) => {
   let number = 0
   let path = '/v1/me/export'
-  while (path) path = await download(path, `patchbay-export${number++ ? `-${number}` : ''}.json`, number > 1)
+  while (path) path = await download(user, path, `patchbay-export${number++ ? `-${number}` : ''}.json`, number > 1)
   announce(number === 1 ? 'Your data was downloaded' : `Your data was downloaded in ${number} files`)
 })
 
-export const deleteAccount = () => attempt('export', async () => {
-  await account.send('DELETE', '/v1/users/me')
+export const deleteAccount = () => attempt('export', async (user) => {
+  await user.send('DELETE', '/v1/users/me')
+  expectCurrent(user)
   leave('account_deleted')
 })
 
 /** Saves a response as a file. Returns the path of its next part. */
-async function download(path, name, ignoresServerName = false) {
-  const response = await account.request('GET', path, { accept: '*/*', timeout: DOWNLOAD_TIMEOUT_MS })
+async function download(user, path, name, ignoresServerName = false) {
+  const response = await user.request('GET', path, { accept: '*/*', timeout: DOWNLOAD_TIMEOUT_MS })
   const blob = await content(response, (whole) => whole.blob())
+  expectCurrent(user)
   const given = response.headers.get('Content-Disposition')?.match(/filename="([^"]+)"/)?.[1]
   saveFile(blob, (!ignoresServerName && given) || name)
   return nextPage(response)
@@ -262,20 +288,21 @@ export function saveFile(blob, name) {
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }
 
-/** Does something once; what fails becomes the problem `key`. Returns whether it was done. */
+/** Does something once for the current user, if any; what fails becomes the problem `key`. Returns whether it was done. */
 export async function attempt(key, task) {
   const user = account
   store.dispatch('problem.remove', { key })
   store.dispatch('busy', { isBusy: true })
   try {
-    await task()
+    await task(user)
     return true
   } catch (error) {
-    if (error.status === 401 && account === user && error.code !== 'invalid_code') leave('login_expired')
+    if (account !== user) return false
+    if (error.status === 401 && user && error.code !== 'invalid_code') leave('login_expired')
     else if (error.code === 'email_unconfirmed') store.dispatch('stage', { stage: 'unconfirmed' })
     else store.dispatch('problem.add', { key, code: error.code, message: error.message, retryAfter: error.retryAfter })
     return false
   } finally {
-    store.dispatch('busy', { isBusy: false })
+    if (account === user) store.dispatch('busy', { isBusy: false })
   }
 }
