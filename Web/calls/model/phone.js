@@ -11,6 +11,8 @@ class Phone {
   #channel = null
   // `CallAudio` by call.
   #audio = new Map()
+  // Calls whose rooms are being joined.
+  #joining = new Set()
   // Calls that this page has ended, whose ending is not reported.
   #dropped = new Set()
   /** Called after each call. */
@@ -23,7 +25,10 @@ class Phone {
     this.#channel = channel
     const on = (name, listener) => channel.on(name, (...values) => channel === this.#channel && listener(...values))
     on('state', (value) => this.#noteChannel(value))
-    on('calls', (calls, elsewhere) => store.dispatch('calls', { calls, elsewhere }))
+    on('calls', (calls, elsewhere) => {
+      store.dispatch('calls', { calls, elsewhere })
+      this.#leaveOthers(calls)
+    })
     on('ended', (call, how) => this.#noteEnd(call, how))
     const ended = (error) => {
       this.#channel = null
@@ -187,6 +192,7 @@ class Phone {
 
   async #connect({ call: { id }, url, token }, audio) {
     this.#audio.set(id, audio)
+    this.#joining.add(id)
     try {
       await audio.connect(id, url, token)
     } catch (error) {
@@ -195,8 +201,25 @@ class Phone {
       this.#audio.delete(id)
       await this.#drop(id).catch(() => {})
       throw Object.assign(new Error(error.message), { code: 'room_failed' })
+    } finally {
+      this.#joining.delete(id)
     }
     if (!callOf(store.state, id)) audio.close()
+  }
+
+  /** Leaves the rooms of calls that are not on this device, such as those from before the channel was opened again. */
+  #leaveOthers(calls) {
+    const left = [...this.#audio.keys()].filter((id) => !this.#joining.has(id) && !calls.some((call) => call.id === id))
+    for (const id of left) this.#closeAudio(id)
+  }
+
+  /** Leaves the room of a call that is over on this device, and removes its problems. */
+  #closeAudio(id) {
+    this.#audio.get(id)?.close()
+    this.#audio.delete(id)
+    // Problems of the room and the devices may be those of another call.
+    if (joined(store.state).some((call) => call.id !== id)) return
+    for (const key of ['room', 'microphone', 'audio']) store.dispatch('problem.remove', { key })
   }
 
   async #attempt(action, undo = () => {}, key = 'call') {
@@ -222,12 +245,7 @@ class Phone {
   }
 
   #noteEnd(call, how) {
-    this.#audio.get(call.id)?.close()
-    this.#audio.delete(call.id)
-    // Problems of the room and the devices may be those of another call.
-    if (joined(store.state).every(({ id }) => id === call.id)) {
-      for (const key of ['room', 'microphone', 'audio']) store.dispatch('problem.remove', { key })
-    }
+    this.#closeAudio(call.id)
     const isOwn = this.#dropped.delete(call.id)
     const isMissed = call.direction === 'incoming' && (how === 'unanswered' || how === 'cancelled') && !call.answeredAt
     const code = isMissed ? 'missed' : how
