@@ -71,3 +71,23 @@ test('a room that is being joined is not left, whatever the channel reports mean
   assert.deepEqual(rooms.closed, [])
   assert.ok(phone.audioOf('a'))
 })
+
+test('the call that is held for another one is resumed if that cannot be made', async (context) => {
+  const { asked, start, tell } = await opened(context)
+  tell([call('a')])
+  start.mock.mockImplementationOnce(async () => { throw Object.assign(new Error('nobody'), { code: 'not_found' }) })
+  assert.equal(await phone.call(['@bob']), false)
+  assert.deepEqual([asked, store.state.calls[0].heldByUs, store.state.dialing], [['hold a', 'resume a'], false, null])
+  assert.equal(store.state.problems.at(-1).code, 'not_found')
+})
+
+test('a call that the user had held stays held, and so does one that gives way to a call', async (context) => {
+  const { asked, start, tell } = await opened(context)
+  tell([call('a', { heldByUs: true })])
+  start.mock.mockImplementationOnce(async () => { throw Object.assign(new Error('nobody'), { code: 'not_found' }) })
+  await phone.call(['@bob'])
+  assert.deepEqual(asked, [])
+  tell([call('a')])
+  assert.equal(await phone.call(['@bob']), true)
+  assert.deepEqual(asked, ['hold a'])
+})

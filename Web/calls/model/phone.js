@@ -63,20 +63,7 @@ class Phone {
     const audio = new CallAudio()
     store.dispatch('dialing', { address: addresses.join(', ') })
     try {
-      await this.#holdOthers(null)
-      const { settings, email } = store.state.user
-      const callerName = settings.handle ? `@${settings.handle}` : email ?? ''
-      const admission = await this.#requests.start(addresses, { callerName, idempotencyKey: crypto.randomUUID() })
-      const { call } = admission
-      // Members are in the order of the addresses, after the caller.
-      const callees = call.members.slice(1)
-      if (callees.length === addresses.length) callees.forEach(({ party }, index) => store.dispatch('party.known', { party, address: addresses[index] }))
-      if (call.state === 'ended') {
-        audio.close()
-        this.#noteEnd(call, call.ending)
-        return true
-      }
-      await this.#connect(admission, audio)
+      await this.#holdingOthers(null, () => this.#dial(addresses, audio))
       return true
     } catch (error) {
       audio.close()
@@ -91,8 +78,7 @@ class Phone {
     const audio = new CallAudio()
     return this.#attempt(async () => {
       if (ends) await Promise.all(talking(store.state).map((call) => this.#drop(call.id)))
-      await this.#holdOthers(id)
-      await this.#connect(await this.#requests.answer(id), audio)
+      await this.#holdingOthers(id, async () => this.#connect(await this.#requests.answer(id), audio))
     }, () => audio.close())
   }
 
@@ -100,9 +86,10 @@ class Phone {
   async takeOver(id) {
     const audio = new CallAudio()
     return this.#attempt(async () => {
-      await this.#holdOthers(id)
-      this.#audio.get(id)?.close()
-      await this.#connect(await this.#requests.join(id), audio)
+      await this.#holdingOthers(id, async () => {
+        this.#audio.get(id)?.close()
+        await this.#connect(await this.#requests.join(id), audio)
+      })
     }, () => audio.close())
   }
 
@@ -124,9 +111,9 @@ class Phone {
   /** Holds or resumes a call. Resuming one holds the call in which the user talks. */
   setHeld(id, isHeld) {
     return this.#attempt(async () => {
-      if (!isHeld) await this.#holdOthers(id)
-      await this.#requests.hold(id, isHeld)
-      if (!isHeld) store.dispatch('show', { id })
+      if (isHeld) return this.#requests.hold(id, true)
+      await this.#holdingOthers(id, () => this.#requests.hold(id, false))
+      store.dispatch('show', { id })
     })
   }
 
@@ -184,10 +171,34 @@ class Phone {
     }
   }
 
-  /** Holds the other calls, because a user talks in one call at a time. */
-  async #holdOthers(id) {
-    const others = talking(store.state).filter((call) => call.id !== id && call.state !== 'connecting')
-    await Promise.all(others.map((call) => this.#requests.hold(call.id, true)))
+  /** Holds the other calls before an action, because a user talks in one call at a time. If the action fails, resumes them. */
+  async #holdingOthers(id, action) {
+    const held = []
+    try {
+      await Promise.all(active().filter((call) => call.id !== id).map(async (call) => {
+        await this.#requests.hold(call.id, true)
+        held.push(call.id)
+      }))
+      await action()
+    } catch (error) {
+      // Not if the user has resumed another call meanwhile.
+      const resumed = active().some((call) => call.id !== id) ? [] : held.filter((one) => callOf(store.state, one))
+      await Promise.all(resumed.map(async (one) => this.#requests.hold(one, false))).catch(() => {})
+      throw error
+    }
+  }
+
+  async #dial(addresses, audio) {
+    const { settings, email } = store.state.user
+    const callerName = settings.handle ? `@${settings.handle}` : email ?? ''
+    const admission = await this.#requests.start(addresses, { callerName, idempotencyKey: crypto.randomUUID() })
+    const { call } = admission
+    // Members are in the order of the addresses, after the caller.
+    const callees = call.members.slice(1)
+    if (callees.length === addresses.length) callees.forEach(({ party }, index) => store.dispatch('party.known', { party, address: addresses[index] }))
+    if (call.state !== 'ended') return this.#connect(admission, audio)
+    audio.close()
+    this.#noteEnd(call, call.ending)
   }
 
   async #connect({ call: { id }, url, token }, audio) {
@@ -258,5 +269,8 @@ class Phone {
     this.onEnded()
   }
 }
+
+/** The calls in which the user talks. */
+const active = () => talking(store.state).filter(({ state }) => state !== 'connecting')
 
 export const phone = new Phone()
