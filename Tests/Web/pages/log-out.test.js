@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
-import { settle } from '../support/sockets.js'
 import { FakeGateway } from '../support/page.js'
 import * as calls from '../../../Web/calls/model/commands.js'
 import { store as callsStore } from '../../../Web/calls/model/store.js'
@@ -34,6 +33,19 @@ afterEach(async () => {
   location.hash = ''
   await Promise.all([calls.logOut(), sessions.logOut()])
 })
+
+for (const [page, { commands, store }] of Object.entries(pages)) {
+  test(`logging out on the page of ${page} revokes the login, and does not wait for the gateway`, async () => {
+    const backend = gateway()
+    await logIn(commands, 'ann')
+    const { running } = await backend.hold('POST /v1/auth/logout', () => commands.logOut())
+    assert.equal(store.state.stage, 'login')
+    assert.ok(backend.asked.includes('POST /v1/auth/logout'))
+    await backend.release()
+    await running
+    assert.deepEqual(store.state.problems, [])
+  })
+}
 
 /** Whether a page shows something of Ann's after a task whose response to `request` arrives when Bob has logged in. */
 async function leftOf(page, request, task) {

@@ -45,10 +45,10 @@ export async function logIn(email, password) {
 
 export async function logOut() {
   await phone.hangUpAll()
-  const user = account
+  const revoked = account?.logOut().catch(() => {})
   leave()
-  await user?.logOut().catch(() => {})
   announce('Logged out')
+  await revoked
 }
 
 /** Throws if `user` has logged out: late responses must not appear on the page of the next user. `attempt` and `reload` ignore the error. */

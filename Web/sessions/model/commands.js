@@ -75,9 +75,10 @@ export const answerConsent = (isAllowed) => attempt('consent', async (user) => {
 })
 
 export async function logOut() {
-  await account?.logOut().catch(() => {})
+  const revoked = account?.logOut().catch(() => {})
   leave()
   announce('Logged out')
+  await revoked
 }
 
 /** Throws if `user` has logged out: late responses must not appear on the page of the next user. `attempt` and `reload` ignore the error. */
