@@ -47,6 +47,14 @@ for (const [page, { commands, store }] of Object.entries(pages)) {
   })
 }
 
+test('an address that is not validly encoded shows the list of sessions', async () => {
+  gateway()
+  await logIn(sessions, 'ann')
+  location.hash = '#/sessions/%'
+  sessions.followRoute()
+  assert.deepEqual(sessionsStore.state.route, { name: 'list', id: null })
+})
+
 /** Whether a page shows something of Ann's after a task whose response to `request` arrives when Bob has logged in. */
 async function leftOf(page, request, task) {
   const { commands, store } = pages[page]

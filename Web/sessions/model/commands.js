@@ -200,10 +200,20 @@ async function loadDetail(user) {
 // MARK: The address: `#/`, `#/sessions/ID`, `#/settings`
 
 export function followRoute() {
-  const [, name, id] = location.hash.split('/')
-  const route = name === 'sessions' && id ? { name: 'session', id: decodeURIComponent(id) } : { name: name === 'settings' ? 'settings' : 'list', id: null }
+  const [, name, part] = location.hash.split('/')
+  const id = name === 'sessions' ? decoded(part ?? '') : ''
+  const route = id ? { name: 'session', id } : { name: name === 'settings' ? 'settings' : 'list', id: null }
   store.dispatch('route', { route })
   if (account && route.id) reload()
+}
+
+/** The text of a part of the address; empty if it is not validly encoded. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return ''
+  }
 }
 
 export const addressOf = (id) => `#/sessions/${encodeURIComponent(id)}`
