@@ -19,6 +19,7 @@ const SLOW_START_MS = 4000
 let account = null
 // The user, as last read from the gateway.
 let user = null
+// The id of the session of the account's call, or null.
 let openSession = null
 // What `call.again` repeats.
 let lastStart = null
@@ -90,13 +91,21 @@ async function begin(start, isAllowed = null) {
   const room = call.prepare()
   store.dispatch('call.begin', { mode: start.mode })
   const slow = setTimeout(() => room === call.room && store.dispatch('problem.add', { key: 'stall', code: 'connecting' }), SLOW_START_MS)
+  const caller = account
+  let session = null
   let key = 'consent'
+  openSession = null
   try {
     if (isAllowed !== null) user = await account.answerConsent(isAllowed)
     key = 'start'
-    await call.connect(room, await admission(start), () => noStall(slow))
+    const access = await admission(start)
+    session = access.session ?? null
+    if (room === call.room) openSession = session
+    await call.connect(room, access, () => noStall(slow))
+    if (room !== call.room) return abandon(caller, session)
     await refreshDevices()
   } catch (error) {
+    abandon(caller, session)
     // The user has given up, or started another call.
     if (room !== call.room) return
     call.close()
@@ -105,6 +114,13 @@ async function begin(start, isAllowed = null) {
   } finally {
     noStall(slow)
   }
+}
+
+/** Ends the session of a call that was not reached. If this fails, the session ends with its room. */
+function abandon(caller, session) {
+  if (session === null) return
+  if (openSession === session) openSession = null
+  caller.endSession(session).catch(() => {})
 }
 
 function noStall(timer) {
@@ -116,13 +132,12 @@ async function admission({ mode, assistant, voice, token }) {
   if (mode === 'token') return { url: null, token }
   if (mode === 'development') return (await developmentSession(assistant, undefined, voice)) ?? Promise.reject(new Error('The gateway no longer offers calls without login.'))
   if (voice !== (user?.settings?.voice ?? '')) user = await account.setVoice(voice)
-  openSession = await account.startSession(assistant ?? DEFAULT_ASSISTANT)
-  return openSession
+  return account.startSession(assistant ?? DEFAULT_ASSISTANT)
 }
 
 /** Ends the session of an account's call, so that its history is complete, and waits for its summary. */
 export async function endSession() {
-  const session = openSession?.session
+  const session = openSession
   openSession = null
   if (session && account) await followSession(account, session)
 }
