@@ -63,7 +63,15 @@ test('the session of a call that was given up is ended, also if another call has
   endSession()
   await settle()
   assert.deepEqual(ended, ['s1', 's2', 's3'])
-  store.dispatch('start.show')
+  commands['call.close']()
+})
+
+test('the saved voice stays unless another one is chosen', async () => {
+  for (const voice of [undefined, 'nova', '']) {
+    await startCall({ ...start, voice })
+    commands['call.close']()
+  }
+  assert.deepEqual(changes, [{ voice: '' }])
 })
 
 test('the session of a call goes on until the call ends', async () => {
@@ -73,5 +81,5 @@ test('the session of a call goes on until the call ends', async () => {
   endSession()
   await settle()
   assert.deepEqual(ended, ['s1'])
-  store.dispatch('start.show')
+  commands['call.close']()
 })

@@ -71,7 +71,10 @@ export async function lookUpAssistant(id) {
 
 // MARK: Calls
 
-/** `start`: `{mode: 'development' | 'account' | 'token', assistant?, voice?, token?}`. Call it in the handler of a gesture. */
+/**
+ * `start`: `{mode: 'development' | 'account' | 'token', assistant?, voice?, token?}`. Without `voice`, an account keeps its saved one; an empty
+ * `voice` is the assistant's. Call it in the handler of a gesture.
+ */
 export function startCall(start) {
   lastStart = start
   if (start.mode === 'account' && user && needsConsent(user)) return store.dispatch('consent.ask')
@@ -131,7 +134,7 @@ function noStall(timer) {
 async function admission({ mode, assistant, voice, token }) {
   if (mode === 'token') return { url: null, token }
   if (mode === 'development') return (await developmentSession(assistant, undefined, voice)) ?? Promise.reject(new Error('The gateway no longer offers calls without login.'))
-  if (voice !== (user?.settings?.voice ?? '')) user = await account.setVoice(voice)
+  if (voice !== undefined && voice !== (user?.settings?.voice ?? '')) user = await account.setVoice(voice)
   return account.startSession(assistant ?? DEFAULT_ASSISTANT)
 }
 

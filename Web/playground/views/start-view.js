@@ -103,7 +103,9 @@ class StartView extends View {
   #start(event) {
     event.preventDefault()
     const { mode } = store.state.start
-    startCall({ mode, assistant: this.#assistant.value, voice: this.#voice.value, token: this.#token.value.trim() })
+    // Voices that were not loaded cannot be chosen.
+    const voice = this.#voice.disabled ? undefined : this.#voice.value
+    startCall({ mode, assistant: this.#assistant.value, voice, token: this.#token.value.trim() })
   }
 }
 
