@@ -2,7 +2,7 @@
 // effects.
 //
 // Each request belongs to an attempt. Responses to earlier attempts are ignored, except that a job whose request was cancelled before the
-// response is deleted.
+// response is deleted. `cancelled` is the attempt of that request: there is one at most, because `generate` waits for earlier requests.
 
 /**
  * @typedef {'checking' | 'idle' | 'generating' | 'completed' | 'failed'} View
@@ -60,13 +60,13 @@ function press(state) {
     case 'generating': {
       const id = state.clip?.id
       // Without an id, the response that names the job has not arrived yet.
-      return { state: { ...initial, view: 'idle', attempt, cancelled: id ? null : state.attempt }, effects: id ? [{ type: 'delete', attempt, id }] : [] }
+      return { state: { ...initial, view: 'idle', attempt, cancelled: id ? state.cancelled : state.cancelled ?? state.attempt }, effects: id ? [{ type: 'delete', attempt, id }] : [] }
     }
     case 'failed':
       if (state.problem.during === 'check') return check(state)
       if (state.problem.during === 'play') return { state: { ...state, view: 'completed', problem: null }, effects: [{ type: 'play', attempt: state.attempt, id: state.clip.id }] }
   }
-  return { state: { ...initial, view: 'generating', attempt }, effects: [{ type: 'generate', attempt }] }
+  return { state: { ...initial, view: 'generating', attempt, cancelled: state.cancelled }, effects: [{ type: 'generate', attempt }] }
 }
 
 /**
@@ -83,7 +83,7 @@ function show(state, clip, otherwise) {
       return { state: { ...state, view: 'generating', progress, clip, problem: null }, effects: [{ type: 'poll', attempt: state.attempt, id: clip.id }] }
     }
     // The same user has cancelled it elsewhere.
-    case 'cancelled': return { state: { ...initial, view: 'idle', attempt: state.attempt }, effects: [] }
+    case 'cancelled': return { state: reset(state), effects: [] }
   }
   if (otherwise === 'idle') return { state: { ...state, view: 'idle' }, effects: [] }
   return fail(state, { code: 'generation_failed', message: clip.message ?? '', during: 'generate' })
@@ -92,14 +92,18 @@ function show(state, clip, otherwise) {
 /** @type {(state: State, problem: Problem) => Next} */
 function fail(state, problem) {
   // The job no longer exists: it was cancelled elsewhere.
-  if (state.view === 'generating' && state.clip && isGone(problem)) return { state: { ...initial, view: 'idle', attempt: state.attempt }, effects: [] }
+  if (state.view === 'generating' && state.clip && isGone(problem)) return { state: reset(state), effects: [] }
   return { state: { ...state, view: 'failed', progress: 0, problem }, effects: [] }
 }
 
+/** @type {(state: State) => State} */
+const reset = ({ attempt, cancelled }) => ({ ...initial, view: 'idle', attempt, cancelled })
+
 /** @type {(state: State, event: Event) => Next} */
 function late(state, { type, attempt, clip }) {
-  if (type !== 'started' || attempt !== state.cancelled) return { state, effects: [] }
+  if (attempt !== state.cancelled || (type !== 'started' && type !== 'refused')) return { state, effects: [] }
   const settled = { ...state, cancelled: null }
+  if (type === 'refused') return { state: settled, effects: [] }
   if (clip.status !== 'ready') return { state: settled, effects: [{ type: 'delete', attempt: state.attempt, id: clip.id }] }
   // The audio existed already: no generation was left to cancel.
   return state.view === 'idle' && state.attempt === attempt + 1 ? show(settled, clip, 'idle') : { state: settled, effects: [] }

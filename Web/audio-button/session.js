@@ -16,7 +16,8 @@ export class Session {
   #play
   #timer = null
   #failures = 0
-  // Resolves once the cancelled job is deleted. A new request for the text waits for it.
+  // Resolve once the last request to generate was answered, and once the cancelled job is deleted. A new request waits for both.
+  #generation = Promise.resolve()
   #deletion = Promise.resolve()
 
   /** `page` returns `{base, wish: {text, voice?, …}, tokenProvider}`; `play` receives the id of the clip to play. */
@@ -34,10 +35,11 @@ export class Session {
     for (const effect of effects) this.#perform(effect)
   }
 
-  /** Stops polling. A job continues, and the next check finds it. */
+  /** Stops polling. A job continues, and the next check finds it; a cancelled one is still deleted. */
   stop() {
     clearTimeout(this.#timer)
-    this.state = { ...initial, attempt: this.state.attempt + 1 }
+    const { attempt, cancelled } = this.state
+    this.state = { ...initial, attempt: attempt + 1, cancelled }
   }
 
   /** Returns the audio of a clip. Throws a `GatewayError`. */
@@ -53,7 +55,11 @@ export class Session {
   #perform({ type, attempt, id }) {
     switch (type) {
       case 'check': return this.#ask(attempt, 'check', () => this.#find())
-      case 'generate': return this.#ask(attempt, 'generate', () => this.#generate())
+      case 'generate': {
+        const earlier = this.#generation
+        this.#generation = this.#ask(attempt, 'generate', () => this.#generate(attempt, earlier))
+        return
+      }
       case 'poll':
         this.#failures = 0
         return this.#pollLater(attempt, id, POLL_MS)
@@ -76,8 +82,10 @@ export class Session {
     return { type: 'found', clip: clip ?? null }
   }
 
-  async #generate() {
+  async #generate(attempt, earlier) {
+    await earlier
     await this.#deletion
+    if (attempt !== this.state.attempt) throw new GatewayError('cancelled', '')
     return { type: 'started', clip: await this.#send('POST', '/v1/speech', this.#wish()) }
   }
 

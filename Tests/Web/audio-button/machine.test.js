@@ -64,8 +64,8 @@ test('a job that is cancelled before the gateway has answered is deleted when it
   assert.deepEqual([late.state.view, late.effects], ['idle', [{ type: 'delete', attempt: state.attempt, id: 'c1' }]])
   // Audio that existed already is shown, not deleted.
   assert.deepEqual(next(state, { type: 'started', attempt, clip: clip('ready') }).state.view, 'completed')
-  // The response to a failed or replaced request is ignored.
-  assert.deepEqual(next(state, { type: 'refused', attempt, problem: problem('connection_failed', 'generate') }), { state, effects: [] })
+  // A failed request leaves nothing to delete, and the response to a replaced request is ignored.
+  assert.deepEqual(next(state, { type: 'refused', attempt, problem: problem('connection_failed', 'generate') }), { state: { ...state, cancelled: null }, effects: [] })
   const replaced = next(after(...idle, 'pressed').state, { type: 'configured' }).state
   assert.deepEqual(next(replaced, { type: 'started', attempt: replaced.attempt - 1, clip: clip('queued') }), { state: replaced, effects: [] })
 })
@@ -92,6 +92,17 @@ test('a job that is cancelled before the gateway has answered is deleted when it
     assert.equal(answered.state.view, 'checking')
     assert.deepEqual(answered.effects.map(({ type, id }) => `${type} ${id}`), effects)
   }
+})
+
+test('a job that is cancelled before the gateway has answered is deleted when it does, even if generating has begun again', () => {
+  const again = after(...idle, 'pressed', 'pressed', 'pressed')
+  assert.deepEqual([again.view, again.effects], ['generating', ['generate']])
+  const attempt = again.state.cancelled
+  const answered = next(again.state, { type: 'started', attempt, clip: clip('queued') })
+  assert.deepEqual([answered.state.view, answered.effects.map(({ type }) => type)], ['generating', ['delete']])
+  // The second request was not sent yet, so that only the first one has a job.
+  const { state } = next(again.state, { type: 'pressed' })
+  assert.deepEqual([state.view, state.cancelled], ['idle', attempt])
 })
 
 test('a job that somebody else has cancelled leaves the button idle', () => {

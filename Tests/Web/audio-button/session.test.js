@@ -56,6 +56,43 @@ test('generating again waits until the cancelled job is gone', async () => {
   assert.deepEqual(order, ['POST', 'DELETE', 'POST'])
 })
 
+test('a request that was cancelled before its response is answered and its job deleted before the next one', async () => {
+  const order = []
+  const { session, asked, until } = make(async (method, url) => {
+    if (url.endsWith('/lookup')) return [200, []]
+    if (method === 'POST') await new Promise((resolve) => setTimeout(resolve, 30))
+    order.push(method === 'DELETE' ? `${method} ${url.split('/').at(-1)}` : method)
+    return method === 'DELETE' ? [204, null] : [202, { id: `c${order.length}`, status: 'queued', progress: 0 }]
+  })
+  session.dispatch({ type: 'configured' })
+  await until('idle')
+  session.dispatch({ type: 'pressed' })
+  while (asked.length < 2) await new Promise((resolve) => setTimeout(resolve, 1))
+  // Cancels, generates and cancels again, of which nothing reaches the gateway, and generates.
+  for (let press = 0; press < 4; press++) session.dispatch({ type: 'pressed' })
+  assert.equal(session.state.view, 'generating')
+  while (!session.state.clip) await new Promise((resolve) => setTimeout(resolve, 1))
+  assert.deepEqual(order, ['POST', 'DELETE c1', 'POST'])
+  assert.equal(session.state.clip.id, 'c3')
+  session.stop()
+})
+
+test('the job of a button that is removed after a cancellation is deleted', async () => {
+  const { session, asked, until } = make(async (method, url) => {
+    if (url.endsWith('/lookup')) return [200, []]
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    return method === 'DELETE' ? [204, null] : [202, { id: 'c1', status: 'queued', progress: 0 }]
+  })
+  session.dispatch({ type: 'configured' })
+  await until('idle')
+  session.dispatch({ type: 'pressed' })
+  while (asked.length < 2) await new Promise((resolve) => setTimeout(resolve, 1))
+  session.dispatch({ type: 'pressed' })
+  session.stop()
+  await new Promise((resolve) => setTimeout(resolve, 40))
+  assert.deepEqual(asked.at(-1).slice(0, 2), ['DELETE', 'https://g/v1/speech/c1'])
+})
+
 test('without a text nothing is asked', async () => {
   const { session, asked, until } = make(() => [200, []], { text: '' })
   session.dispatch({ type: 'configured' })
