@@ -100,7 +100,7 @@ export class Session {
       const clip = await this.#send('GET', `/v1/speech/${id}`)
       this.dispatch({ type: 'polled', attempt, clip })
     } catch (error) {
-      const isPassing = error.code === 'connection_failed' || error.status >= 500
+      const isPassing = error.code === 'connection_failed' || error.status === 429 || error.status >= 500
       if (attempt !== this.state.attempt) return
       if (isPassing && ++this.#failures < FAILURES_MAX) return this.#pollLater(attempt, id, Math.min(POLL_MS * 2 ** this.#failures, POLL_MS_MAX))
       this.dispatch({ type: 'refused', attempt, problem: problem(error, 'generate') })

@@ -93,6 +93,20 @@ test('the job of a button that is removed after a cancellation is deleted', asyn
   assert.deepEqual(asked.at(-1).slice(0, 2), ['DELETE', 'https://g/v1/speech/c1'])
 })
 
+test('a job goes on while the gateway has too many requests', async () => {
+  let polls = 0
+  const { session, until } = make((method, url) => {
+    if (url.endsWith('/lookup')) return [200, []]
+    if (method === 'POST') return [202, { id: 'c1', status: 'queued', progress: 0 }]
+    return ++polls === 1 ? [429, { code: 'too_many_requests' }] : [200, { id: 'c1', status: 'ready', progress: 100 }]
+  })
+  session.dispatch({ type: 'configured' })
+  await until('idle')
+  session.dispatch({ type: 'pressed' })
+  await until('completed')
+  assert.equal(polls, 2)
+})
+
 test('without a text nothing is asked', async () => {
   const { session, asked, until } = make(() => [200, []], { text: '' })
   session.dispatch({ type: 'configured' })
