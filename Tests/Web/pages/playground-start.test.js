@@ -5,6 +5,7 @@ import { beforeEach, test } from 'node:test'
 import { FakeGateway } from '../support/page.js'
 import { settle } from '../support/sockets.js'
 import { Room } from '../../../Web/patchbay.js'
+import { call } from '../../../Web/playground/model/call.js'
 import { commands, endSession, logIn, startCall } from '../../../Web/playground/model/commands.js'
 import { store } from '../../../Web/playground/model/store.js'
 
@@ -81,5 +82,21 @@ test('the session of a call goes on until the call ends', async () => {
   endSession()
   await settle()
   assert.deepEqual(ended, ['s1'])
+  commands['call.close']()
+})
+
+test('a clip that is played is not the assistant', async () => {
+  await startCall(start)
+  const { room } = call
+  const clip = { identity: 'speech:0a1b2c3d', kind: 'agent', name: '', connected: true, agentState: null }
+  const robin = { identity: 'robin', kind: 'agent', name: 'Robin', connected: true, agentState: 'listening' }
+  const join = (participant) => {
+    room.remoteParticipants.set(participant.identity, participant)
+    room.emit('participantJoined', participant)
+  }
+  join(clip)
+  assert.equal(store.state.agent, null)
+  join(robin)
+  assert.equal(store.state.agent.identity, 'robin')
   commands['call.close']()
 })

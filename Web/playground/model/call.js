@@ -1,6 +1,7 @@
 // The call: owns the room of patchbay.js and turns its events into actions. What views do with the room goes through here.
 
 import { Room } from '../../patchbay.js'
+import { assistantsIn } from '../../shared/assistants.js'
 import { GONE_MS, MISSING_MS, PROMPT_MS } from '../../shared/waits.js'
 import { texts } from './language.js'
 import { StallWatch } from './stall-watch.js'
@@ -224,7 +225,7 @@ class Call {
 
   /** Notes the assistant of the room and whether it is connected, or that there is none after a while. */
   #watchAgent({ isOver = false } = {}) {
-    const agents = [...this.#room.remoteParticipants.values()].filter(({ kind }) => kind === 'agent')
+    const agents = assistantsIn(this.#room)
     const known = store.state.agent
     const agent = agents.find(({ identity }) => identity === known?.identity) ?? agents[0]
     if (!agent) return this.#awaitAgent(isOver)

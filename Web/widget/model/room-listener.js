@@ -1,5 +1,7 @@
 // Turns events of a call's room into events of the state machine.
 
+import { assistantsIn } from '../../shared/assistants.js'
+
 /**
  * `session` has the machine's `state` and `send`. Rooms of earlier calls, for which `isCurrent` is false, are ignored.
  *
@@ -83,7 +85,7 @@ export class RoomListener {
 
   /** Tells the machine about the assistant of the room, or that there is none. */
   noteAgent() {
-    const agents = [...this.#room.remoteParticipants.values()].filter(({ kind }) => kind === 'agent')
+    const agents = assistantsIn(this.#room)
     const known = this.#session.state.call.agent
     if (known && !agents.some(({ identity }) => identity === known.identity)) {
       this.#send('agentGone', { identity: known.identity, isIntended: false })
