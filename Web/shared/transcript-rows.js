@@ -12,6 +12,8 @@ export class TranscriptRows {
   #list
   // By line id, of the lines that are shown.
   #rows = new Map()
+  // As given to `update`, and those of them that have a text.
+  #given = []
   #lines = []
   #describe = null
   #language = ''
@@ -28,6 +30,11 @@ export class TranscriptRows {
     new ResizeObserver(() => this.follow()).observe(list)
   }
 
+  /** Whether no line has a text. */
+  get isEmpty() {
+    return this.#lines.length === 0
+  }
+
   /** Shows the end, unless the user has scrolled away from it. */
   follow() {
     if (this.#isFollowing) this.#list.scrollTop = this.#list.scrollHeight
@@ -39,12 +46,13 @@ export class TranscriptRows {
    */
   update(lines, describe, language = '') {
     const isSameLanguage = language === this.#language
-    if (lines === this.#lines && isSameLanguage) return false
-    this.#lines = lines
+    if (lines === this.#given && isSameLanguage) return false
+    this.#given = lines
+    this.#lines = lines.filter(hasText)
     this.#describe = describe
     this.#language = language
     this.#show(this.#first(), !isSameLanguage)
-    this.#list.hidden = lines.length === 0
+    this.#list.hidden = this.isEmpty
     return true
   }
 
@@ -84,6 +92,9 @@ export class TranscriptRows {
     }
   }
 }
+
+// Speech recognition and assistants send revisions that consist of white space.
+const hasText = ({ text }) => text.trim() !== ''
 
 function createRow() {
   const row = {

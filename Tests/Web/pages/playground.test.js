@@ -115,7 +115,7 @@ test('a stored session says how far its summary is', () => {
 
 test('the copied text has the summary and what was heard, and no notes', () => {
   const lines = [
-    { kind: 'user', name: '', text: 'Hello' }, { kind: 'note', name: '', text: 'Tool started' },
+    { kind: 'user', name: '', text: 'Hello' }, { kind: 'user', name: '', text: ' ' }, { kind: 'note', name: '', text: 'Tool started' },
     { kind: 'assistant', name: 'Robin', text: 'Good morning to you', spoken: 'interrupted', spokenChars: 12, heard: 12 },
   ]
   const summary = { title: 'A greeting', summary_text: 'They met.', action_items: ['Call back'] }

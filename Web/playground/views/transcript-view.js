@@ -34,7 +34,7 @@ class TranscriptView extends View {
 
   #render({ lines, removed }) {
     if (!this.#rows.update(lines, ({ kind, name }) => ({ kind, speaker: name || speakers[kind], unheard: t.unheard }))) return
-    this.#empty.hidden = lines.length > 0
+    this.#empty.hidden = !this.#rows.isEmpty
     this.#removed.hidden = removed === 0
     setText(this.#removed, t.removed(removed))
     this.#rows.follow()

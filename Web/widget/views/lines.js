@@ -74,7 +74,7 @@ export class TranscriptList {
       return { kind, speaker: kind === 'note' ? transcript.chosen : name || nameOf(state), unheard: transcript.unheard }
     }, languageOf(state))
     if (!isChanged) return
-    this.#empty.hidden = lines.length > 0
+    this.#empty.hidden = !this.#rows.isEmpty
     this.#rows.follow()
   }
 }
