@@ -42,7 +42,9 @@ class MicrophoneCheck {
       stream.getAudioTracks()[0].onended = () => this.stop()
       store.dispatch('check', { values: { state: 'on' } })
     } catch ({ code = 'default', message = '' }) {
-      if (number === this.#starts) store.dispatch('check', { values: { state: 'failed', code, message } })
+      if (number !== this.#starts) return
+      this.#release()
+      store.dispatch('check', { values: { state: 'failed', code, message } })
     }
   }
 
