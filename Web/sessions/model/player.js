@@ -21,18 +21,14 @@ export class Player extends EventTarget {
   /** `files`: `[{blob, offset}]`, offsets in seconds. Rejects if the browser cannot play a file. */
   async load(files) {
     this.close()
-    this.#tracks = await Promise.all(files.map(async ({ blob, offset }) => {
-      const audio = new Audio()
-      audio.preload = 'auto'
-      const url = URL.createObjectURL(blob)
-      await new Promise((resolve, reject) => {
-        audio.onloadedmetadata = resolve
-        audio.onerror = () => reject(new Error(audio.error?.message || 'The browser cannot play this file.'))
-        audio.src = url
-      })
-      audio.onerror = null
-      return { audio, offset, url }
-    }))
+    const tracks = files.map(({ blob, offset }) => ({ audio: new Audio(), offset, url: URL.createObjectURL(blob) }))
+    try {
+      await Promise.all(tracks.map(open))
+    } catch (error) {
+      release(tracks)
+      throw error
+    }
+    this.#tracks = tracks
     this.duration = Math.max(0, ...this.#tracks.map(({ audio, offset }) => offset + (Number.isFinite(audio.duration) ? audio.duration : 0)))
     this.#notify()
   }
@@ -71,11 +67,7 @@ export class Player extends EventTarget {
 
   close() {
     this.pause()
-    for (const { audio, url } of this.#tracks) {
-      audio.removeAttribute('src')
-      audio.load()
-      URL.revokeObjectURL(url)
-    }
+    release(this.#tracks)
     this.#tracks = []
     this.#time = this.duration = 0
   }
@@ -120,5 +112,25 @@ export class Player extends EventTarget {
 
   #notify() {
     this.dispatchEvent(new Event('change'))
+  }
+}
+
+/** Resolves once the browser knows the duration of a track. */
+async function open({ audio, url }) {
+  audio.preload = 'auto'
+  await new Promise((resolve, reject) => {
+    audio.onloadedmetadata = resolve
+    audio.onerror = () => reject(new Error(audio.error?.message || 'The browser cannot play this file.'))
+    audio.src = url
+  })
+  audio.onerror = null
+}
+
+function release(tracks) {
+  for (const { audio, url } of tracks) {
+    audio.onerror = null
+    audio.removeAttribute('src')
+    audio.load()
+    URL.revokeObjectURL(url)
   }
 }
