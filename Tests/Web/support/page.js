@@ -9,17 +9,19 @@ globalThis.document = /** @type {any} */ ({ title: '', hidden: false, body: elem
 globalThis.addEventListener ??= /** @type {any} */ (() => {})
 Object.assign(globalThis.location, { hash: '' })
 
-/** Answers requests with `answers`, by `METHOD /path`: a body, or a function of the token that returns one. Holds back those in `held`. */
+/** Answers requests with `answers`, by `METHOD /path`: a body, or a function of the token that returns one. Holds back those in `held`, and answers 503 to those in `refused`. */
 export class FakeGateway {
   /** The requests as `METHOD /path`. */
   asked = []
   held = new Set()
+  refused = new Set()
   #waiting = []
 
   constructor(answers) {
     globalThis.fetch = /** @type {any} */ (async (url, { method, headers, body }) => {
       const request = `${method} ${String(url).replace(/\?.*/, '')}`
       this.asked.push(request)
+      if (this.refused.has(request)) return new Response('{"code":"unavailable","message":"busy"}', { status: 503 })
       const known = answers[request]
       const content = typeof known === 'function' ? known(headers.Authorization?.slice('Bearer '.length), body && JSON.parse(body)) : known
       if (this.held.has(request)) await new Promise((resolve) => this.#waiting.push(resolve))

@@ -2,6 +2,7 @@
 
 import { checkSupport } from '../../patchbay.js'
 import { announce } from '../../shared/announce.js'
+import { consentChange, needsConsent } from '../../shared/consent.js'
 import { GatewayError, content, nextPage } from '../../shared/http.js'
 import { SessionAccount } from '../../shared/session-account.js'
 import { phone } from './phone.js'
@@ -43,6 +44,20 @@ export async function logIn(email, password) {
   }
 }
 
+/** Stores the answer whether conversations are kept. Until then nothing is kept, and this page is not a device of the user. */
+export const answerConsent = (isAllowed) => attempt('consent', async (user) => {
+  const changed = await user.send('PATCH', '/v1/users/me', consentChange(isAllowed))
+  expectCurrent(user)
+  store.dispatch('user', { user: changed })
+  enter()
+  announce(isAllowed ? 'Your conversations are kept from now on' : 'Your conversations are not kept')
+})
+
+function enter() {
+  store.dispatch('stage', { stage: 'in' })
+  openChannel()
+}
+
 export async function logOut() {
   await phone.hangUpAll()
   const revoked = account?.logOut().catch(() => {})
@@ -82,8 +97,8 @@ export async function reload() {
     expectCurrent(user)
     retries = 0
     store.dispatch('problem.remove', { key: 'connection' })
-    store.dispatch('stage', { stage: 'in' })
-    openChannel()
+    if (needsConsent(store.state.user)) store.dispatch('stage', { stage: 'consent' })
+    else enter()
   } catch (error) {
     if (account !== user) return
     if (error.status === 401) return leave('login_expired')

@@ -13,7 +13,7 @@ export function describe(problem) {
 }
 
 const titles = {
-  login: 'You could not be logged in', call: 'That did not work', dial: 'The call could not be made', invite: 'Nobody was added', contacts: 'The contacts were not saved',
+  login: 'You could not be logged in', consent: 'Your answer was not saved', call: 'That did not work', dial: 'The call could not be made', invite: 'Nobody was added', contacts: 'The contacts were not saved',
   connection: 'The page could not be loaded', channel: 'You are not reachable here', microphone: 'The microphone cannot be used', audio: 'There is no sound',
 }
 

@@ -25,7 +25,7 @@ const noCalls = {
 }
 
 export const initialState = {
-  // starting, login or in
+  // starting, login, consent (asks whether conversations are kept) or in
   stage: 'starting',
   isBusy: false,
   user: null,

@@ -17,8 +17,8 @@ class AccountMenu extends View {
   }
 
   update({ stage, user, channel }) {
-    const isIn = stage === 'in'
-    for (const part of [this.#state, this.#email, this.#logOut]) part.hidden = !isIn
+    this.#state.hidden = stage !== 'in'
+    this.#email.hidden = this.#logOut.hidden = stage !== 'in' && stage !== 'consent'
     setText(this.#email, user?.email ?? '')
     setText(this.#state, { connected: 'Reachable', connecting: 'Connecting', reconnecting: 'Reconnecting' }[channel] ?? 'Not reachable')
     this.#state.dataset.tone = { connected: 'good', connecting: 'busy', reconnecting: 'warning' }[channel] ?? 'danger'

@@ -21,7 +21,7 @@ class LoginView extends View {
   }
 
   update({ stage, isBusy, problems }, previous) {
-    this.hidden = stage === 'in'
+    this.hidden = stage === 'in' || stage === 'consent'
     this.#starting.hidden = stage !== 'starting' || problems.length > 0
     this.#card.hidden = stage !== 'login'
     setDisabled(this.#submit, isBusy)

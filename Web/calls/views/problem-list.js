@@ -9,7 +9,7 @@ import { store } from '../model/store.js'
 import { View } from './view.js'
 
 // Problems shown beside a form.
-const PLACED = ['login', 'dial', 'invite', 'contacts']
+const PLACED = ['login', 'consent', 'dial', 'invite', 'contacts']
 // News that the user can dismiss.
 const NEWS = ['ended', 'missed', 'call']
 

@@ -1,4 +1,4 @@
-"""Consent to logging: the question, both answers and no answer, with the data stored afterwards."""
+"""Consent to logging on the pages of an account: the question, both answers and no answer, with the data stored afterwards."""
 
 from accounts import CONVERSATION, User, log_in, open_sessions, with_store
 from devtools import Browser
@@ -54,5 +54,33 @@ async def first_login(world: World):
             await page.until("!document.querySelector('session-list').hidden")
             await click(page, "account-menu button", "Log out")
             await shows(page, "Log in to see your sessions")
+        page.console = [line for line in page.console if "Failed to load resource" not in line]
+        expect_quiet_console(page)
+
+
+@check("calls: the first login asks once whether conversations are kept, before the page takes calls")
+async def first_login_on_calls(world: World):
+    await with_store(world)
+    ann = User(world, logging_enabled=False, has_seen_onboarding=False)
+    async with Browser() as browser:
+        page = await browser.open(f"{world.files.origin}/calls")
+        await page.until("document.querySelector('login-view .card')?.checkVisibility()")
+        await log_in(page)
+        await shows(page, QUESTION, "consent-view")
+        shown = "[document.activeElement.textContent, ...['people-view', 'account-menu .pill', 'login-view'].map((name) => document.querySelector(name).checkVisibility())]"
+        expect_equal(await page.run(f"return {shown}"), [QUESTION, False, False, False])
+        await inspect(page, "calls-consent")
+        # An answer that does not reach the gateway.
+        world.files.hidden.add("/v1/users/me")
+        await click(page, "consent-view button", "Don’t allow")
+        await shows(page, "Your answer was not saved", "consent-view")
+        world.files.hidden.clear()
+        await click(page, "consent-view button", "Allow logging & summaries")
+        await page.until("document.querySelector('account-menu .pill').textContent === 'Reachable'")
+        expect_equal((consent(ann), await page.run("return document.querySelector('consent-view').checkVisibility()")), ((True, True), False))
+        await click(page, "account-menu button", "Log out")
+        await shows(page, "Log in to call and be called")
+        await log_in(page)
+        await page.until("document.querySelector('people-view').checkVisibility()")
         page.console = [line for line in page.console if "Failed to load resource" not in line]
         expect_quiet_console(page)

@@ -1,9 +1,10 @@
-// Logging out, and late responses to the previous user.
+// Logging in and out, and late responses to the previous user.
 
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
 import { FakeGateway } from '../support/page.js'
 import * as calls from '../../../Web/calls/model/commands.js'
+import { phone } from '../../../Web/calls/model/phone.js'
 import { store as callsStore } from '../../../Web/calls/model/store.js'
 import * as sessions from '../../../Web/sessions/model/commands.js'
 import { store as sessionsStore } from '../../../Web/sessions/model/store.js'
@@ -11,7 +12,7 @@ import { store as sessionsStore } from '../../../Web/sessions/model/store.js'
 const userOf = (name) => ({ id: name, email: `${name}@example.org`, settings: { has_seen_onboarding: true } })
 
 /** Everything that the gateway returns to a user names that user. */
-const gateway = () => new FakeGateway({
+const gateway = (answers = {}) => new FakeGateway({
   'POST /v1/auth/token': (_, { email }) => ({ access_token: email.split('@')[0], refresh_token: `${email} refresh` }),
   'POST /v1/auth/logout': {},
   'GET /v1/users/me': userOf,
@@ -24,6 +25,7 @@ const gateway = () => new FakeGateway({
   'GET /v1/contacts': (name) => [{ address: `${name}@example.org` }],
   'PUT /v1/contacts': {},
   'GET /v1/calls/history': (name) => [{ id: name, caller: name, ended_at: '1' }],
+  ...answers,
 })
 
 const pages = { calls: { commands: calls, store: callsStore }, sessions: { commands: sessions, store: sessionsStore } }
@@ -46,6 +48,24 @@ for (const [page, { commands, store }] of Object.entries(pages)) {
     assert.deepEqual(store.state.problems, [])
   })
 }
+
+test('the page of calls asks whether conversations are kept before it takes calls, and keeps the answer', async (context) => {
+  const opened = context.mock.method(phone, 'open', async () => {})
+  let settings = {}
+  const backend = gateway({
+    'GET /v1/users/me': (name) => ({ ...userOf(name), settings }),
+    'PATCH /v1/users/me': (name, change) => ({ ...userOf(name), settings: (settings = change.settings) }),
+  })
+  await logIn(calls, 'ann')
+  assert.deepEqual([callsStore.state.stage, opened.mock.callCount()], ['consent', 0])
+  backend.refused.add('PATCH /v1/users/me')
+  assert.equal(await calls.answerConsent(false), false)
+  assert.deepEqual([callsStore.state.stage, callsStore.state.problems.map(({ key }) => key)], ['consent', ['consent']])
+  backend.refused.clear()
+  assert.equal(await calls.answerConsent(false), true)
+  assert.deepEqual([callsStore.state.stage, callsStore.state.problems, opened.mock.callCount()], ['in', [], 1])
+  assert.deepEqual(settings, { has_seen_onboarding: true, logging_enabled: false })
+})
 
 test('an address that is not validly encoded shows the list of sessions', async () => {
   gateway()
