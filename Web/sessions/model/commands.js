@@ -9,7 +9,6 @@ import { isGrowing } from './state.js'
 import { store } from './store.js'
 
 const PAGE_SIZE = 50
-const DOWNLOAD_TIMEOUT_MS = 300_000
 const RETRY_MS = [2000, 4000, 8000, 16_000, 30_000]
 // How often a session is read again while it grows: at least this, and twenty times what reading it took.
 const GROWING_MS = 4000
@@ -239,16 +238,6 @@ export const deleteAllSessions = () => attempt('session', async (user) => {
   announce('All sessions were deleted')
 })
 
-export const exportSession = (id, format) => attempt('session', (user) =>
-  download(user, `/v1/sessions/${encodeURIComponent(id)}/export?format=${format}`, `session.${format}`))
-
-/** The bytes of a recording. */
-export async function fetchRecording(id, name) {
-  const path = `/v1/sessions/${encodeURIComponent(id)}/recordings/${encodeURIComponent(name)}`
-  const response = await account.request('GET', path, { accept: 'audio/ogg', timeout: DOWNLOAD_TIMEOUT_MS })
-  return new Uint8Array(await content(response, (whole) => whole.arrayBuffer()))
-}
-
 // MARK: The account
 
 export const saveSettings = (settings) => attempt('settings', async (user) => {
@@ -268,36 +257,11 @@ async function change(user, changes) {
   store.dispatch('user', { user: changed })
 }
 
-/** An export of more than 64 MiB has several files. */
-export const exportData = () => attempt('export', async (user) => {
-  let number = 0
-  let path = '/v1/me/export'
-  while (path) path = await download(user, path, `patchbay-export${number++ ? `-${number}` : ''}.json`, number > 1)
-  announce(number === 1 ? 'Your data was downloaded' : `Your data was downloaded in ${number} files`)
-})
-
 export const deleteAccount = () => attempt('export', async (user) => {
   await user.send('DELETE', '/v1/users/me')
   expectCurrent(user)
   leave('account_deleted')
 })
-
-/** Saves a response as a file. Returns the path of its next part. */
-async function download(user, path, name, ignoresServerName = false) {
-  const response = await user.request('GET', path, { accept: '*/*', timeout: DOWNLOAD_TIMEOUT_MS })
-  const blob = await content(response, (whole) => whole.blob())
-  expectCurrent(user)
-  const given = response.headers.get('Content-Disposition')?.match(/filename="([^"]+)"/)?.[1]
-  saveFile(blob, (!ignoresServerName && given) || name)
-  return nextPage(response)
-}
-
-export function saveFile(blob, name) {
-  const url = URL.createObjectURL(blob)
-  const link = Object.assign(document.createElement('a'), { href: url, download: name })
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
-}
 
 /** Does something once for the current user, if any; what fails becomes the problem `key`. Returns whether it was done. */
 export async function attempt(key, task) {

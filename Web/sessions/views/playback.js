@@ -1,7 +1,7 @@
 // The recordings of the shown session: fetched when somebody wants to hear them, then played together. Shared by player and transcript.
 
 import { announce } from '../../shared/announce.js'
-import { fetchRecording } from '../model/commands.js'
+import { fetchRecording } from '../model/downloads.js'
 import { Player } from '../model/player.js'
 import { placeRecordings, positions, readStart, turnAt } from '../model/recording.js'
 import { store } from '../model/store.js'

@@ -1,6 +1,6 @@
 // Plays the recordings of a session: button, position, speed.
 
-import { saveFile } from '../model/commands.js'
+import { saveFile } from '../model/downloads.js'
 import { playback } from './playback.js'
 import { View, duration, h, setDisabled, setText } from './view.js'
 

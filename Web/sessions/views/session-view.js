@@ -1,7 +1,8 @@
 // One session: its summary, its transcript with the recordings, exporting and deleting it.
 
 import { ask } from '../../shared/dialog.js'
-import { deleteSession, exportSession, reload } from '../model/commands.js'
+import { deleteSession, reload } from '../model/commands.js'
+import { exportSession } from '../model/downloads.js'
 import './session-player.js'
 import './session-transcript.js'
 import { View, dateFormats, h, keepFocus, length, setDisabled, setText } from './view.js'

@@ -1,7 +1,8 @@
 // What is kept, how assistants talk to the user, and the account itself.
 
 import { ask } from '../../shared/dialog.js'
-import { changePassword, deleteAccount, exportData, saveSettings } from '../model/commands.js'
+import { changePassword, deleteAccount, saveSettings } from '../model/commands.js'
+import { exportData } from '../model/downloads.js'
 import { describe } from '../model/problems.js'
 import './address-settings.js'
 import { View, checkbox, field, h, markInvalid, setDisabled, setText } from './view.js'
