@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
-import '../support/sockets.js'
+import { settle } from '../support/sockets.js'
 import '../support/page.js'
 import { CallAudio } from '../../../Web/calls/model/call-audio.js'
 import { phone } from '../../../Web/calls/model/phone.js'
@@ -90,4 +90,17 @@ test('a call that the user had held stays held, and so does one that gives way t
   tell([call('a')])
   assert.equal(await phone.call(['@bob']), true)
   assert.deepEqual(asked, ['hold a'])
+})
+
+test('a call that is being made when the user logs out is not reported to the next user', async (context) => {
+  const { start } = await opened(context)
+  let fail = (_error) => {}
+  start.mock.mockImplementationOnce(() => new Promise((_, reject) => (fail = reject)))
+  const dialing = phone.call(['@bob'])
+  await settle()
+  phone.close()
+  store.dispatch('logged-out')
+  fail(Object.assign(new Error('closed'), { code: 'connection_lost' }))
+  assert.equal(await dialing, false)
+  assert.deepEqual([store.state.problems, store.state.dialing], [[], null])
 })

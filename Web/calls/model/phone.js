@@ -245,7 +245,8 @@ class Phone {
   }
 
   #refuse(key, { code, message = '' }) {
-    store.dispatch('problem.add', { key, code, message })
+    // Logging out ends pending requests, which is no news for the next user.
+    if (store.state.user) store.dispatch('problem.add', { key, code, message })
     return false
   }
 
