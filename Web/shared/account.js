@@ -60,15 +60,23 @@ export class Account {
 
   /** One at a time: a refresh token that is used twice revokes the login. */
   #renew() {
-    if (!this.#refresh) return Promise.reject(new GatewayError('logged_out', 'You are logged out.', { status: 401 }))
-    this.#renewal ??= send('POST', '/v1/auth/refresh', { body: { refresh_token: this.#refresh } })
-      .then((tokens) => this.adopt(tokens))
-      .catch((error) => {
-        if (error.status === 401) this.forget()
-        throw error
-      })
-      .finally(() => (this.#renewal = null))
+    this.#renewal ??= this.#exchange().finally(() => (this.#renewal = null))
     return this.#renewal
+  }
+
+  async #exchange() {
+    const used = this.#refresh
+    try {
+      const tokens = used && await send('POST', '/v1/auth/refresh', { body: { refresh_token: used } })
+      if (this.#refresh === used && used) this.adopt(tokens)
+    } catch (error) {
+      // A new password has replaced the tokens meanwhile: the refused one says nothing about them.
+      const isReplaced = error.status === 401 && this.#refresh !== used
+      if (error.status === 401 && !isReplaced) this.forget()
+      if (!isReplaced) throw error
+    }
+    // Also if the user has logged out meanwhile.
+    if (!this.#refresh) throw new GatewayError('logged_out', 'You are logged out.', { status: 401 })
   }
 }
 

@@ -63,3 +63,24 @@ test('a gateway without accounts says so', async (context) => {
   new Gateway(context)
   await assert.rejects(authenticate('ann@example.org', 'x'), { code: 'accounts_unavailable' })
 })
+
+test('tokens that replace others during a renewal stay, and a login that ends during one stays ended', async (context) => {
+  const answers = { 401: { code: 'invalid_refresh_token' }, 200: { access_token: 'late', refresh_token: 'late' } }
+  for (const status of [401, 200]) {
+    let answer = () => {}
+    context.mock.method(globalThis, 'fetch', (path, { headers }) => (path === '/v1/auth/refresh'
+      ? new Promise((resolve) => (answer = () => resolve(new Response(JSON.stringify(answers[status]), { status }))))
+      : Promise.resolve(new Response(JSON.stringify({ token: headers.Authorization })))))
+    const account = new Account({ access_token: 'old', refresh_token: 'old' })
+    const token = account.token({ isRefused: true })
+    account.adopt({ access_token: 'new', refresh_token: 'new' })
+    answer()
+    assert.equal(await token, 'new')
+    assert.deepEqual(await account.send('GET', '/a'), { token: 'Bearer new' })
+    const late = account.token({ isRefused: true })
+    account.forget()
+    answer()
+    await assert.rejects(late, { code: 'logged_out' })
+    await assert.rejects(account.send('GET', '/a'), { code: 'logged_out', status: 401 })
+  }
+})
