@@ -28,7 +28,7 @@ let eventTimer = 0
 
 export async function initialize() {
   addEventListener('online', reload)
-  document.addEventListener('visibilitychange', () => !document.hidden && store.state.stage === 'in' && reload())
+  document.addEventListener('visibilitychange', followVisibility)
   account = SessionAccount.restore()
   followRoute()
   if (!account) return store.dispatch('stage', { stage: 'login' })
@@ -135,12 +135,33 @@ export async function refresh() {
 
 /** Opens the channel whose events update the page. The page works without it; each reload tries to open it again. */
 function listen(user) {
-  if (channel) return
+  if (channel || document.hidden) return
   const opened = (channel = new CallChannel())
   const lost = () => opened === channel && (channel = null)
   channel.on('event', ({ type }) => opened === channel && noteEvent(type))
+  channel.on('calls', (calls) => opened === channel && noteCalls(calls))
   channel.on('disconnected', lost)
   channel.connect(null, (options) => user.token(options)).catch(lost)
+}
+
+/** Closes the channel of a hidden page: a connected device keeps the gateway from waking the user's phones for calls and summaries. */
+function followVisibility() {
+  if (document.hidden) stopListening()
+  else if (store.state.stage === 'in') reload()
+}
+
+function stopListening() {
+  channel?.disconnect()
+  channel = null
+  store.dispatch('problem.remove', { key: 'call' })
+}
+
+/** Shows a call that rings here, too, with the way to the page that answers it. */
+function noteCalls(calls) {
+  const ringing = calls.find(({ direction, state }) => direction === 'incoming' && state === 'connecting')
+  const isShown = store.state.problems.some(({ key }) => key === 'call')
+  if (!ringing) store.dispatch('problem.remove', { key: 'call' })
+  else if (!isShown) store.dispatch('problem.add', { key: 'call', code: 'incoming', name: ringing.callerName })
 }
 
 /** Reloads after an event. After `hello`, this includes earlier changes. */

@@ -4,9 +4,9 @@ import { common, login } from '../../shared/account-problems.js'
 import { sentence } from '../../shared/problems.js'
 
 /** Describes a problem of the state: `{severity, title, text, field?}`. `field`: the input that is wrong. */
-export function describe({ key, code, message, retryAfter }) {
+export function describe({ key, code, message, retryAfter, name }) {
   const known = catalogue[key]?.[code] ?? common[code]
-  const description = typeof known === 'function' ? known({ message, retryAfter }) : known
+  const description = typeof known === 'function' ? known({ message, retryAfter, name }) : known
   return { severity: 'error', ...(description ?? { title: titles[key] ?? 'That did not work', text: sentence(message) || 'The gateway gave no reason. Try again.' }) }
 }
 
@@ -28,6 +28,9 @@ const codes = {
 }
 
 export const catalogue = {
+  call: {
+    incoming: ({ name }) => ({ severity: 'info', title: `${name || 'Somebody'} is calling you`, text: 'Calls are answered on the page of calls.' }),
+  },
   connection: {
     connection_failed: {
       severity: 'warning', title: 'The gateway cannot be reached',

@@ -9,6 +9,11 @@ import { View } from './view.js'
 // Problems that are shown beside a form.
 const PLACED = ['settings', 'password', 'export', 'confirm', 'address', 'reset', 'login', 'consent']
 
+const actions = {
+  connection: { label: 'Try now', run: reload },
+  call: { label: 'Open the page of calls', run: () => location.assign('/calls') },
+}
+
 class ProblemList extends View {
   #shown = []
 
@@ -24,8 +29,8 @@ class ProblemList extends View {
     }
     this.#shown = mine
     replaceCards(this, mine.map((problem) => {
-      const actions = problem.key === 'connection' ? [{ label: 'Try now', run: reload }] : []
-      return problemCard({ ...describe(problem), actions })
+      const action = actions[problem.key]
+      return problemCard({ ...describe(problem), actions: action ? [action] : [] })
     }))
   }
 }

@@ -1,8 +1,12 @@
 """The page /sessions together with the playground: changes made elsewhere appear by themselves, and the login is shared."""
 
+import asyncio
+
 from accounts import CONVERSATION, User, log_in, logged_in, open_sessions, with_store
 from devtools import Browser, Page
 from harness import World, check, click, expect, expect_equal, expect_quiet_console, shows
+from phones import with_users
+from states import inspect
 
 ROWS = "[...document.querySelectorAll('.sessions li')]"
 
@@ -31,6 +35,36 @@ async def live(world: World):
         await page.until(f"{ROWS}.length === 2", timeout=60)
         await page.until("document.querySelector('main > problem-list').hidden")
         expect([line for line in page.console if line.startswith("exception")] == [], page.console)
+
+
+@check("sessions: a call that rings is shown with the way to answer it, and a hidden page takes none")
+async def calls(world: World):
+    _, bob = await with_users(world, "ann", "bob")
+
+    def call() -> dict:
+        return bob.ask("POST", "/v1/calls", {"to": ["@ann"], "caller_name": "Bob"})["call"]
+
+    async with Browser() as browser:
+        page = await logged_in(browser, world)
+        await page.until("performance.getEntriesByType('resource').filter(({ name }) => name.includes('/v1/sessions?')).length >= 2")
+        first = call()
+        expect_equal(first["members"][1]["status"], "ringing")
+        await shows(page, "Bob is calling you")
+        await inspect(page, "sessions-call", schemes=("light",))
+        bob.ask("POST", f"/v1/calls/{first['id']}/cancel")
+        await page.until("document.querySelector('main > problem-list').hidden")
+        # A hidden page is no device, so that phones are woken.
+        hide = "Object.defineProperty(document, 'hidden', { configurable: true, get: () => isHidden }); document.dispatchEvent(new Event('visibilitychange'))"
+        await page.run(hide, isHidden=True)
+        await asyncio.sleep(1)
+        second = call()
+        expect_equal(second["members"][1]["status"], "started")
+        await page.run(hide, isHidden=False)
+        await shows(page, "Bob is calling you")
+        page.loaded.clear()
+        await click(page, "problem-list button", "Open the page of calls")
+        await asyncio.wait_for(page.loaded.wait(), 30)
+        await shows(page, "Bob", "incoming-calls")
 
 
 async def touch(page: Page, *moves: tuple[str, int]):
