@@ -9,26 +9,35 @@ import { languageOf, nameOf, textsOf } from '../model/texts.js'
 // Longer texts are shown smaller.
 const LONG_TEXT = 110
 
+/** Returns the words of a text as `{start, text}`, each with the spaces after it. */
+export const wordsOf = (text) => [...text.matchAll(/\S+\s*/gu)].map(({ index, 0: word }) => ({ start: index, text: word }))
+
+/** The number of words at the beginning of `words` that the revision has at the same positions. */
+export function countKept(words, revision) {
+  const first = words.findIndex(({ start, text }, index) => start !== revision[index]?.start || text.trimEnd() !== revision[index].text.trimEnd())
+  return first < 0 ? words.length : first
+}
+
 /** What the assistant says now, or what the user just said. Not announced: it is heard, and the transcript has it as a log. */
 export class Caption {
   #speaker = h('p', { class: 'caption-speaker', dir: 'auto' })
   #text = h('p', { class: 'caption-text', dir: 'auto' })
   element = h('div', { class: 'caption', part: 'caption' }, this.#speaker, this.#text)
   #words = []
-  #shown = null
+  #shown = { id: null, text: '' }
 
   update(state) {
     const line = currentLine(state.call)
     this.element.hidden = !line
     if (!line) {
-      this.#shown = null
+      this.#shown = { id: null, text: '' }
       return
     }
     const isOwn = line.kind === 'user' || line.kind === 'typed'
     setText(this.#speaker, isOwn ? textsOf(state).you : line.name || nameOf(state))
     this.element.dataset.kind = isOwn ? 'user' : 'assistant'
     if (line.language) this.#text.lang = line.language
-    if (this.#shown !== line.text) this.#build(line.text)
+    if (this.#shown.id !== line.id || this.#shown.text !== line.text) this.#build(line)
     const { heard, now } = parts(line)
     const end = heard.length + now.length
     let last = null
@@ -40,12 +49,21 @@ export class Caption {
     if (last) this.#reveal(last)
   }
 
-  #build(text) {
-    this.#shown = text
-    this.#words = [...text.matchAll(/\S+\s*/gu)].map((match) => ({ start: match.index, element: h('span', { class: 'word', text: match[0] }) }))
-    this.#text.replaceChildren(...this.#words.map(({ element }) => element))
+  #build({ id, text }) {
+    const isRevision = this.#shown.id === id
+    this.#shown = { id, text }
+    const words = wordsOf(text)
+    // Words that a revision keeps stay the same elements: new ones would be revealed again.
+    const kept = isRevision ? countKept(this.#words, words) : 0
+    this.#words = words.map((word, index) => {
+      const element = index < kept ? this.#words[index].element : h('span', { class: 'word' })
+      setText(element, word.text)
+      return { ...word, element }
+    })
+    while (this.#text.childElementCount > kept) this.#text.lastElementChild.remove()
+    this.#text.append(...this.#words.slice(kept).map(({ element }) => element))
     this.element.toggleAttribute('data-long', text.length > LONG_TEXT)
-    this.element.scrollTop = 0
+    if (!isRevision) this.element.scrollTop = 0
   }
 
   /** Scrolls the caption alone, never the page. */

@@ -47,6 +47,12 @@ async def talk(world: World):
         await page.until("getComputedStyle(part('.ambience')).opacity === '1'")
         expect_equal(await page.run(ambience), ["1", "1.15", "8s", 3.2], "active shapes")
         await page.until("!part('.ambience').hasAttribute('data-active')")
+        # A sentence that is added leaves the words before it as they are.
+        for rev, (id, text, kept) in enumerate((("w1", "One two.", 0), ("w1", "One two. Three.", 2), ("w2", "One two. Three.", 0))):
+            await page.run("window.words = [...shadow.querySelectorAll('.talk .word')]")
+            await assistant.client.request("transcript.segment", id=id, rev=rev, role="assistant", text=text, final=False)
+            await page.until(f"shadow.querySelectorAll('.talk .word').length === {len(text.split())} && words[0].isConnected === {'true' if kept else 'false'}")
+            expect_equal(await page.run("return words.filter((word) => word.isConnected).length"), kept)
         await page.run("part('select').value = 'onyx'; part('select').dispatchEvent(new Event('change'))")
         expect_equal(await page.run("return [localStorage.getItem('patchbay.assistant.voice'), text('.voice-menu .hint')]"), ["onyx", "From the next conversation on"])
         await page.press("Escape")
