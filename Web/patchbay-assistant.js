@@ -239,7 +239,7 @@ export class PatchbayAssistant extends Base {
     // A dialog gives the focus back to where it was, which may have been in the panel that it replaces.
     if (hadFocus && isDialog && !this.shadowRoot.activeElement) this.#resting.focus()
     this.#open?.update(state)
-    this.#announcer.update(state, previous)
+    this.#announcer.update(state, previous, this.#open instanceof Talk ? this.#open.regions : null)
     const pattern = state.isTalk && vibrationOf(state, previous)
     // Browsers complain about a vibration before anybody has touched the page.
     if (pattern && navigator.userActivation?.hasBeenActive) navigator.vibrate?.(pattern)

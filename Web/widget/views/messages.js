@@ -120,33 +120,35 @@ export class Announcer {
   #regions = new LiveRegions()
   element = this.#regions.element
 
-  update(state, earlier) {
+  /** `dialogRegions`: of the open dialog, outside of which nothing is read; null without one. */
+  update(state, earlier, dialogRegions = null) {
     if (!earlier) return
+    const regions = dialogRegions ?? this.#regions
     // Another language is no news.
     const previous = { ...earlier, language: languageOf(state) }
     const status = statusText(state)
     const isNewView = state.view !== previous.view && state.view !== 'idle'
-    if (status && state.view !== 'error' && (status !== statusText(previous) || (isNewView && state.view === 'loading'))) this.#regions.say(status, { language: foreignLanguage(state, status) })
+    if (status && state.view !== 'error' && (status !== statusText(previous) || (isNewView && state.view === 'loading'))) regions.say(status, { language: foreignLanguage(state, status) })
     if (state.view === 'error' && state.problem !== previous.problem) {
       const { title, text } = describeProblem(state)
-      this.#regions.say(`${title}. ${text}`, { isError: true })
+      regions.say(`${title}. ${text}`, { isError: true })
     }
     const screen = screenOf(state)
     if (screen === 'microphone' && screenOf(previous) !== screen) {
       const { title, text, steps } = describeMicrophone(state)
-      this.#regions.say(`${title}. ${steps.join(' ') || text}`, { isError: steps.length > 0 })
+      regions.say(`${title}. ${steps.join(' ') || text}`, { isError: steps.length > 0 })
     }
     if (screen === 'consent' && screenOf(previous) !== screen) {
       const { title, text } = describeConsent(state)
-      this.#regions.say(`${title} ${text}`)
+      regions.say(`${title} ${text}`)
     }
-    if (loggedText(state) && !loggedText(previous)) this.#regions.say(loggedText(state))
+    if (loggedText(state) && !loggedText(previous)) regions.say(loggedText(state))
     const known = new Set(describeNotices(previous).map(({ text }) => text))
     for (const { severity, text } of describeNotices(state)) {
-      if (!known.has(text) && !screen) this.#regions.say(text, { isError: severity === 'warning' })
+      if (!known.has(text) && !screen) regions.say(text, { isError: severity === 'warning' })
     }
     for (const card of state.call.cards) {
-      if (!previous.call.cards.some(({ id }) => id === card.id)) this.#regions.say(`${card.title}. ${card.body}`, { isError: card.kind === 'error' })
+      if (!previous.call.cards.some(({ id }) => id === card.id)) regions.say(`${card.title}. ${card.body}`, { isError: card.kind === 'error' })
     }
   }
 }

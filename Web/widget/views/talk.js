@@ -1,6 +1,7 @@
 // The presentation as a talk over the whole screen: a modal dialog that opens as a circle from the button.
 
 import { h, prefersReducedMotion, setAttributes, setText } from '../../shared/elements.js'
+import { LiveRegions } from '../../shared/live-regions.js'
 import { currentLine } from '../model/conversation.js'
 import { agentStatus, isInCall, screenOf } from '../model/machine.js'
 import { textsOf } from '../model/texts.js'
@@ -33,6 +34,7 @@ export class Talk {
   #stage
   #closing = null
   #isDiscarded = false
+  #regions = new LiveRegions()
 
   /** `origin()` returns the point of the viewport from which the dialog opens. */
   constructor(session, level, run, origin) {
@@ -52,7 +54,8 @@ export class Talk {
     this.element = h('dialog', { class: 'talk', part: 'talk', 'aria-labelledby': this.#header.title.id },
       this.#ambience.element, this.#header.element,
       h('div', { class: 'talk-body' }, this.#problem.element, this.#stage, this.#transcript.element, cards.element),
-      h('div', { class: 'talk-foot' }, notices.element, status.element, quick.element, this.#composer.element, this.#controls.element, logged.element, h('slot', { name: 'footer' })))
+      h('div', { class: 'talk-foot' }, notices.element, status.element, quick.element, this.#composer.element, this.#controls.element, logged.element, h('slot', { name: 'footer' })),
+      this.#regions.element)
     // Escape closes, as in every dialog.
     this.element.addEventListener('cancel', (event) => {
       event.preventDefault()
@@ -70,6 +73,11 @@ export class Talk {
   /** Whether it is open with this state: also with errors of a call, which are shown where the call was. */
   static isOpenWith({ view, problem }) {
     return ['connecting', 'expanded', 'transcript'].includes(view) || (view === 'error' && problem.kind !== 'initialization')
+  }
+
+  /** Where to announce changes, or null while it is not a dialog. */
+  get regions() {
+    return this.element.open ? this.#regions : null
   }
 
   update(state) {

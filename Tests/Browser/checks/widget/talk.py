@@ -32,6 +32,8 @@ async def talk(world: World):
             "const talk = part('.talk'); return [talk.matches(':modal'), shadow.activeElement.getAttribute('aria-label'), [...part('select').options].map(({ value }) => value), part('select').value]")
         expect_equal([modal, label], [True, "End the conversation"])
         expect_equal([voices, voice], [["alloy", "echo", "fable", "onyx", "nova", "shimmer"], "nova"])
+        # Outside of a modal dialog nothing is read.
+        await page.until("!!part('.talk [aria-live=polite] p')")
         (circle, *options), *others = await page.run("return clips")
         expect_equal([circle.startswith("circle(28px"), options, others], [True, [550, "cubic-bezier(0, 0, 0.2, 1)"], []])
         ambience = "const style = getComputedStyle(part('.ambience')); return [style.opacity, style.scale, getComputedStyle(part('.shape')).animationDuration, part('.shape').getAnimations()[0].playbackRate]"
