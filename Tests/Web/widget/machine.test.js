@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { vibrationOf } from '../../../Web/widget/model/vibration.js'
+import { describeNotices } from '../../../Web/widget/model/texts.js'
 import { agentStatus, handle, initialState, hasMicrophoneScreen } from '../../../Web/widget/model/machine.js'
 
 const definition = { id: 'shop', name: 'Robin', startState: 'collapsed', hasOnboarding: false, quickCommands: [] }
@@ -392,4 +393,21 @@ test('no sequence of events throws, and views and calls agree', () => {
     if ((view === 'error') !== (problem !== null)) throw new Error(`step ${step}: ${view} with the problem ${problem?.code}`)
     if (call.phase === 'none' && deadline !== null) throw new Error(`step ${step}: a deadline without a call`)
   }
+})
+
+test('what is typed before the assistant has joined is sent once it is there, up to a limit', () => {
+  const machine = new Machine().inCall()
+  for (let count = 0; count < 9; count++) machine.send('queued', { text: `text ${count}` })
+  equal([machine.state.call.pendingTexts.length, machine.state.call.transcript.lines], [8, []])
+  assert.match(describeNotices(machine.state).find(({ key }) => key === 'queued').text, /as soon as Robin is there/)
+  const { state, effects } = handle(machine.state, { type: 'agentPresent', identity: 'a', name: 'Robin', value: 'listening' }, 2000)
+  equal(effects.map(({ type, text }) => [type, text]), Array.from({ length: 8 }, (_, count) => ['send', `text ${count}`]))
+  equal(state.call.pendingTexts, [])
+})
+
+test('nothing is queued with an assistant, or after it has left', () => {
+  const machine = new Machine().withAgent().send('queued', { text: 'x' })
+  equal(machine.state.call.pendingTexts, [])
+  machine.send('agentGone', { identity: 'a', isIntended: true }).send('queued', { text: 'x' })
+  equal(machine.state.call.pendingTexts, [])
 })

@@ -5,6 +5,7 @@ import { addLine, applyPlayout, applySegment, emptyTranscript } from '../../shar
 
 // Older cards disappear.
 const MAX_CARDS = 8
+const MAX_PENDING_TEXTS = 8
 
 export const newCall = {
   // none, connecting, connected or reconnecting.
@@ -43,8 +44,11 @@ export const newCall = {
   // none, wanted, asked or done.
   onboarding: 'none',
   // What is sent once the assistant is there.
-  pendingText: null,
+  pendingTexts: [],
 }
+
+/** Whether a text is kept until there is an assistant: not after one has left, because then no other comes. */
+export const canQueue = ({ agent, absence, pendingTexts }) => agent === null && absence !== 'left' && pendingTexts.length < MAX_PENDING_TEXTS
 
 export const conversationReducers = {
   room(call, { value }) {
@@ -59,19 +63,16 @@ export const conversationReducers = {
     // What is in the room at the join counts from then on.
     if (call.phase === 'connecting' || isKnown) return { call }
     const effects = []
-    let { onboarding, pendingText } = call
+    let { onboarding } = call
     // An assistant that replaces a lost one does not know of an earlier request.
     if (onboarding === 'wanted' || (isNew && onboarding === 'asked')) {
       onboarding = 'asked'
       effects.push({ type: 'onboarding' })
     }
-    if (pendingText !== null) {
-      effects.push({ type: 'send', text: pendingText })
-      pendingText = null
-    }
+    for (const text of call.pendingTexts) effects.push({ type: 'send', text })
     // One that reports no state is as good as ready.
     const agent = { identity, name, state: value ?? 'idle', isAway: false }
-    return { call: { ...call, agent, absence: null, wait: null, agentDueAt: null, onboarding, pendingText }, effects }
+    return { call: { ...call, agent, absence: null, wait: null, agentDueAt: null, onboarding, pendingTexts: [] }, effects }
   },
   /** Its connection is lost. It may resume, or be replaced. */
   agentAway(call, { identity, name, value }, now) {
@@ -115,6 +116,9 @@ export const conversationReducers = {
   playout: (call, { position }) => ({ call: withTranscript(call, applyPlayout(call.transcript, position)) }),
   message: (call, { name, text }, now) => ({ call: line(call, 'message', name, text, now) }),
   typed: (call, { text }, now) => ({ call: line({ ...call, refusal: null }, 'typed', '', text, now) }),
+
+  /** A text that was typed before the assistant has joined. */
+  queued: (call, { text }) => ({ call: canQueue(call) ? { ...call, pendingTexts: [...call.pendingTexts, text] } : call }),
 
   toolStarted: (call, { id, name }) => ({ call: { ...call, tools: [...call.tools.filter((tool) => tool.id !== id), { id, name }] } }),
   toolFinished: (call, { id }) => ({ call: withoutTool(call, id) }),

@@ -194,7 +194,7 @@ function rest(state) {
 
 function begin(state, text, now) {
   const attempt = state.attempt + 1
-  const call = { ...newCall, phase: 'connecting', pendingText: text }
+  const call = { ...newCall, phase: 'connecting', pendingTexts: text === null ? [] : [text] }
   return {
     state: { ...state, view: 'connecting', attempt, call, problem: null, deadline: now + CONNECT_TIMEOUT_MS },
     effects: [{ type: 'connect', attempt }],

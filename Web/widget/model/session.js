@@ -3,6 +3,7 @@
 import { Room, checkSupport } from '../../patchbay.js'
 import { describeAssistant, listVoices } from '../../shared/gateway.js'
 import { Admission } from './admission.js'
+import { canQueue } from './conversation.js'
 import { readDefinition, readVoices } from './definition.js'
 import { handle, initialState, isInCall } from './machine.js'
 import { RoomListener } from './room-listener.js'
@@ -100,11 +101,16 @@ export class Session {
     })
   }
 
-  /** Returns whether the text was sent. Without a call, it starts one, which begins with it. */
+  /** Returns whether the text was sent, or is sent once the assistant is there. Without a call, it starts one, which begins with it. */
   async sendText(text) {
     if (!isInCall(this.state)) {
       this.start(text)
       return isInCall(this.state)
+    }
+    if (!this.state.call.agent) {
+      const isQueued = canQueue(this.state.call)
+      this.send('queued', { text })
+      return isQueued
     }
     return this.#attempt(async (room) => {
       await room.sendText(text)

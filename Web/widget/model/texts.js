@@ -102,6 +102,7 @@ export function describeNotices(state) {
     const text = isKnown ? faults[microphone.code] : faults.failed(microphone.message).replace('  ', ' ')
     add('microphone', isTyping ? 'info' : 'warning', text, ...choices)
   }
+  if (call.pendingTexts.length) add('queued', 'info', notices.queued(name))
   if (call.closesAt !== null) add('closing', 'warning', notices.closing(timeOfDay(call.closesAt, languageOf(state))))
   if (call.refusal) add('refusal', 'warning', notices.refused(call.refusal))
   if (call.isRecorded) add('recording', 'info', notices.recorded)

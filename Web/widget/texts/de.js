@@ -107,6 +107,7 @@ export const de = {
     soundBlocked: 'Der Browser lässt Ton und Mikrofon aus, bis Sie sie einschalten.',
     noOutput: 'Es gibt keine Tonausgabe: Sie hören nichts und werden nicht gehört. Schließen Sie Lautsprecher oder Kopfhörer an und schalten Sie den Ton ein, oder schreiben Sie.',
     prompted: 'Wählen Sie „Zulassen“, wenn Ihr Browser nach dem Mikrofon fragt.',
+    queued: (name) => `Ihre Nachricht wird gesendet, sobald ${name} da ist.`,
     closing: (time) => `Das Gateway startet um ${time} neu. Kommen Sie bitte bis dahin zum Ende, oder beginnen Sie danach neu.`,
     refused: (message) => `Das hat nicht geklappt: ${message} Versuchen Sie es noch einmal.`,
     recorded: 'Dieses Gespräch wird aufgezeichnet.',

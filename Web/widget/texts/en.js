@@ -108,6 +108,7 @@ export const en = {
     soundBlocked: 'The browser keeps sound and microphone off until you turn them on.',
     noOutput: 'There is no sound output: you hear nothing and are not heard. Connect a speaker or headphones, then turn on sound, or type.',
     prompted: 'Choose “Allow” where your browser asks for the microphone.',
+    queued: (name) => `Your message is sent as soon as ${name} is there.`,
     closing: (time) => `The gateway restarts at ${time}. Finish by then, or start again after it.`,
     refused: (message) => `That did not work: ${message} Try it again.`,
     recorded: 'This conversation is recorded.',

@@ -107,6 +107,7 @@ export const es = {
     soundBlocked: 'El navegador mantiene el sonido y el micrófono apagados hasta que usted los active.',
     noOutput: 'No hay salida de audio: no oye nada ni se le oye. Conecte un altavoz o unos auriculares y active el sonido, o escriba.',
     prompted: 'Elija «Permitir» cuando su navegador pida el micrófono.',
+    queued: (name) => `Su mensaje se enviará en cuanto llegue ${name}.`,
     closing: (time) => `La pasarela se reiniciará a esta hora: ${time}. Termine antes o empiece de nuevo después.`,
     refused: (message) => `No ha funcionado: ${message} Inténtelo de nuevo.`,
     recorded: 'Esta conversación se está grabando.',

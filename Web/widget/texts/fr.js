@@ -107,6 +107,7 @@ export const fr = {
     soundBlocked: 'Le navigateur coupe le son et le micro jusqu’à ce que vous les activiez.',
     noOutput: 'Aucune sortie audio : vous n’entendez rien et n’êtes pas entendu. Branchez un haut-parleur ou un casque, puis activez le son, ou écrivez.',
     prompted: 'Choisissez « Autoriser » lorsque votre navigateur demande l’accès au micro.',
+    queued: (name) => `Votre message sera envoyé dès que ${name} sera là.`,
     closing: (time) => `La passerelle redémarre à ${time}. Terminez d’ici là, ou recommencez ensuite.`,
     refused: (message) => `Cela n’a pas fonctionné : ${message} Réessayez.`,
     recorded: 'Cette conversation est enregistrée.',
