@@ -121,7 +121,7 @@ test('the start state is used once, and not by the talk view', () => {
 test('a failed load is an initialization error, and a retry loads again', () => {
   const machine = new Machine().configured()
   is(machine.send('loadFailed', { attempt: machine.state.attempt, code: 'assistant_not_found', message: 'x' }), 'error')
-  equal(machine.state.problem, { kind: 'initialization', code: 'assistant_not_found', message: 'x', hadBegun: false })
+  equal(machine.state.problem, { kind: 'initialization', code: 'assistant_not_found', message: 'x', hadBegun: false, pendingTexts: [] })
   is(machine.send('close'), 'error')
   is(machine.send('start'), 'error')
   is(machine.send('retry'), 'loading', 'load')
@@ -409,5 +409,16 @@ test('nothing is queued with an assistant, or after it has left', () => {
   const machine = new Machine().withAgent().send('queued', { text: 'x' })
   equal(machine.state.call.pendingTexts, [])
   machine.send('agentGone', { identity: 'a', isIntended: true }).send('queued', { text: 'x' })
+  equal(machine.state.call.pendingTexts, [])
+})
+
+test('a text that could not be sent belongs to the next try, and to no later call', () => {
+  const machine = new Machine().loaded().send('start', { text: 'Hello' })
+  machine.send('connectFailed', { attempt: machine.state.attempt, code: 'x' }).send('retry')
+  equal(machine.state.call.pendingTexts, ['Hello'])
+  machine.now = 40_000
+  machine.send('tick').send('retry')
+  equal(machine.state.call.pendingTexts, ['Hello'])
+  machine.send('connectFailed', { attempt: machine.state.attempt, code: 'x' }).send('close').send('start')
   equal(machine.state.call.pendingTexts, [])
 })

@@ -24,8 +24,8 @@ export const initialState = {
   // Counts loads and calls, so that late answers to earlier ones are ignored.
   attempt: 0,
   call: newCall,
-  // In the view `error`: `{kind: 'initialization' | 'connection' | 'other', code, message, closeCode, hadBegun}`. `closeCode`: of the WebSocket,
-  // if it was closed; `hadBegun`: a call was lost.
+  // In the view `error`: `{kind: 'initialization' | 'connection' | 'other', code, message, closeCode, hadBegun, pendingTexts}`. `closeCode`: of
+  // the WebSocket, if it was closed; `hadBegun`: a call was lost; `pendingTexts`: were not sent, and belong to the next try.
   problem: null,
   deadline: null,
 }
@@ -85,7 +85,7 @@ const transitions = {
   start(state, { text = null }, now) {
     const canStart = ['collapsed', 'expanded'].includes(state.view) || (state.view === 'error' && state.problem.kind !== 'initialization')
     if (isInCall(state) || !canStart) return unchanged(state)
-    return isOutdated(state) ? rest(state) : begin(state, text, now)
+    return isOutdated(state) ? rest(state) : begin(state, text === null ? [] : [text], now)
   },
 
   /** The user is asked whether conversations are kept. The call waits for the answer without a time limit. */
@@ -136,7 +136,7 @@ const transitions = {
   retry(state, _, now) {
     if (state.view !== 'error') return unchanged(state)
     if (state.problem.kind === 'initialization') return rest({ ...state, loaded: '' })
-    return isOutdated(state) ? rest(state) : begin(state, null, now)
+    return isOutdated(state) ? rest(state) : begin(state, state.problem.pendingTexts, now)
   },
 
   showTranscript: (state) => unchanged(state.view === 'expanded' && isInCall(state) ? { ...state, view: 'transcript' } : state),
@@ -192,9 +192,9 @@ function rest(state) {
   return { state: { ...next, view: 'loading', attempt }, effects: [{ type: 'load', attempt }] }
 }
 
-function begin(state, text, now) {
+function begin(state, pendingTexts, now) {
   const attempt = state.attempt + 1
-  const call = { ...newCall, phase: 'connecting', pendingTexts: text === null ? [] : [text] }
+  const call = { ...newCall, phase: 'connecting', pendingTexts }
   return {
     state: { ...state, view: 'connecting', attempt, call, problem: null, deadline: now + CONNECT_TIMEOUT_MS },
     effects: [{ type: 'connect', attempt }],
@@ -202,8 +202,9 @@ function begin(state, text, now) {
 }
 
 function fail(state, kind, code, message, closeCode) {
-  const hadBegun = state.call.phase === 'connected' || state.call.phase === 'reconnecting'
-  return { ...state, view: 'error', call: newCall, problem: { kind, code, message: message ?? '', closeCode, hadBegun }, deadline: null }
+  const { phase, pendingTexts } = state.call
+  const hadBegun = phase === 'connected' || phase === 'reconnecting'
+  return { ...state, view: 'error', call: newCall, problem: { kind, code, message: message ?? '', closeCode, hadBegun, pendingTexts }, deadline: null }
 }
 
 function withDeadline(state) {
