@@ -273,9 +273,12 @@ test('what an assistant is asked at its arrival waits for its connection', () =>
   const machine = new Machine().loaded({ hasOnboarding: true }).send('start', { text: 'Hello' })
   machine.send('connected', { attempt: machine.state.attempt, identity: 'me' })
   is(machine.send('agentAway', { identity: 'a', name: '' }), 'expanded')
-  is(machine.send('agentPresent', { identity: 'a', name: '' }), 'expanded', 'onboarding', 'send')
+  is(machine.send('agentPresent', { identity: 'a', name: '' }), 'expanded', 'send')
   machine.send('agentAway', { identity: 'a', name: '' })
   is(machine.send('agentPresent', { identity: 'a', name: '' }), 'expanded')
+  const other = new Machine().inCall({ hasOnboarding: true })
+  is(other.send('agentAway', { identity: 'a', name: '' }), 'expanded')
+  is(other.send('agentPresent', { identity: 'a', name: '' }), 'expanded', 'onboarding')
 })
 
 test('the browser’s question for the microphone is noted only if it lasts', () => {
@@ -421,4 +424,20 @@ test('a text that could not be sent belongs to the next try, and to no later cal
   equal(machine.state.call.pendingTexts, ['Hello'])
   machine.send('connectFailed', { attempt: machine.state.attempt, code: 'x' }).send('close').send('start')
   equal(machine.state.call.pendingTexts, [])
+})
+
+test('a text during the introduction ends it for good', () => {
+  const machine = new Machine().withAgent({ hasOnboarding: true })
+  equal([machine.state.call.onboarding, machine.effects], ['asked', ['onboarding']])
+  machine.send('typed', { text: 'Where is my order?' })
+  equal([machine.state.call.onboarding, machine.effects, machine.state.call.transcript.lines.length], ['done', ['remember'], 1])
+  equal(machine.send('typed', { text: 'And now?' }).effects, [])
+})
+
+test('a call that begins with a text has no introduction, which is not remembered', () => {
+  const machine = new Machine().loaded({ hasOnboarding: true }).send('start', { text: 'Hello' })
+  machine.send('connected', { attempt: machine.state.attempt, identity: 'me', hasSeenOnboarding: false })
+  machine.send('agentPresent', { identity: 'a', name: 'Robin', value: 'listening' })
+  equal([machine.state.call.onboarding, machine.effects], ['done', ['send']])
+  equal(machine.send('typed', { text: 'Hello' }).effects, [])
 })

@@ -66,8 +66,9 @@ export const conversationReducers = {
     let { onboarding } = call
     // An assistant that replaces a lost one does not know of an earlier request.
     if (onboarding === 'wanted' || (isNew && onboarding === 'asked')) {
-      onboarding = 'asked'
-      effects.push({ type: 'onboarding' })
+      // A user who has asked something gets the answer; the introduction is for another call.
+      onboarding = call.pendingTexts.length ? 'done' : 'asked'
+      if (onboarding === 'asked') effects.push({ type: 'onboarding' })
     }
     for (const text of call.pendingTexts) effects.push({ type: 'send', text })
     // One that reports no state is as good as ready.
@@ -115,7 +116,11 @@ export const conversationReducers = {
   segment: (call, { segment, name }, now) => ({ call: withTranscript(call, applySegment(call.transcript, segment, name, now)) }),
   playout: (call, { position }) => ({ call: withTranscript(call, applyPlayout(call.transcript, position)) }),
   message: (call, { name, text }, now) => ({ call: line(call, 'message', name, text, now) }),
-  typed: (call, { text }, now) => ({ call: line({ ...call, refusal: null }, 'typed', '', text, now) }),
+  /** Ends the introduction: its user knows how to go on. */
+  typed(call, { text }, now) {
+    const { call: next, effects } = conversationReducers.onboardingSkipped(call)
+    return { call: line({ ...next, refusal: null }, 'typed', '', text, now), effects }
+  },
 
   /** A text that was typed before the assistant has joined. */
   queued: (call, { text }) => ({ call: canQueue(call) ? { ...call, pendingTexts: [...call.pendingTexts, text] } : call }),
