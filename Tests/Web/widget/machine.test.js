@@ -165,7 +165,7 @@ test('a call that is lost does not forget what was configured during it', () => 
     return machine.send('disconnected', { attempt: machine.state.attempt, reason: 'SIGNAL_CLOSE', message: '' })
   }
   for (const type of ['close', 'retry', 'start']) {
-    is(lost({ isWanted: false }), 'error')
+    is(lost({ isWanted: false }), 'error', 'leave')
     is(lost({ isWanted: false }).send(type), 'idle')
     is(lost({ assistant: 'other' }).send(type), 'loading', 'load')
   }
@@ -198,10 +198,10 @@ test('a token provider that never answers is a timeout', () => {
 
 test('a lost call is an error, one that ended is not', () => {
   const lost = new Machine().inCall()
-  is(lost.send('disconnected', { attempt: lost.state.attempt, reason: 'token_expired', message: 'm' }), 'error')
+  is(lost.send('disconnected', { attempt: lost.state.attempt, reason: 'token_expired', message: 'm' }), 'error', 'leave')
   equal(lost.state.problem.hadBegun, true)
   const ended = new Machine().inCall()
-  is(ended.send('disconnected', { attempt: ended.state.attempt, reason: 'ROOM_DELETED', message: 'm' }), 'collapsed')
+  is(ended.send('disconnected', { attempt: ended.state.attempt, reason: 'ROOM_DELETED', message: 'm' }), 'collapsed', 'leave')
 })
 
 test('the status follows the assistant: idle, thinking, waiting, initializing, error', () => {

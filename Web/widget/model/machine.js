@@ -115,8 +115,10 @@ const transitions = {
   /** The call ended: by the user, by the gateway, or because the connection could not be restored. */
   disconnected(state, { reason, message, closeCode }) {
     if (!isInCall(state)) return unchanged(state)
-    if (reason === 'CLIENT_INITIATED' || reason === 'ROOM_DELETED' || reason === 'ROOM_CLOSED') return rest(state)
-    return unchanged(fail(state, 'connection', reason, message, closeCode))
+    const isIntended = reason === 'CLIENT_INITIATED' || reason === 'ROOM_DELETED' || reason === 'ROOM_CLOSED'
+    const { state: next, effects } = isIntended ? rest(state) : unchanged(fail(state, 'connection', reason, message, closeCode))
+    // What the call has opened is closed: the room and the account's session.
+    return { state: next, effects: [{ type: 'leave' }, ...effects] }
   },
 
   /** The user ends the conversation, also one that is only being connected. */
