@@ -62,6 +62,10 @@ export const conversation = css`
 
   .word[data-heard] { opacity: 1; }
 
+  @media (prefers-reduced-motion: reduce) {
+    .word { transition: opacity 0.25s ease-out !important; }
+  }
+
   .transcript { display: flex; flex-direction: column; min-height: 0; background: var(--patchbay-transcript, transparent); }
 
   .lines {

@@ -102,6 +102,10 @@ export const launcher = css`
     15%, 85% { opacity: 1; visibility: visible; }
   }
 
+  @media (prefers-reduced-motion: reduce) {
+    .launcher-tooltip { animation: tooltip 13s both !important; }
+  }
+
   .launcher[data-icon-only] .launcher-texts { display: none; }
   .launcher[data-icon-only] .launcher-icon { width: 56px; height: 56px; }
   .launcher[data-icon-only] .launcher-icon .icon { width: 26px; height: 26px; }

@@ -198,6 +198,23 @@ export const talk = css`
     to { transform: translate(4vmax, -3vmax); }
   }
 
+  /* Still shapes; words and messages fade without moving. */
+  @media (prefers-reduced-motion: reduce) {
+    .ambience.ambience.ambience { opacity: 0.15; scale: 1; }
+
+    .talk .word {
+      background: none;
+      -webkit-text-fill-color: currentColor;
+      transition: opacity 0.25s ease-out !important;
+    }
+
+    .talk .caption[data-kind='user'], .talk .card, .talk .chip { animation: appear 0.35s ease backwards !important; }
+
+    @keyframes appear {
+      from { opacity: 0; }
+    }
+  }
+
   @media (max-width: 480px) {
     .voice-menu label { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
     /* As wide as the header: in some languages it is long. */

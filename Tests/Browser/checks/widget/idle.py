@@ -46,6 +46,7 @@ async def idle(world: World):
             await assistant.client.leave()
         await emulate(page, motion="reduce")
         expect_equal(await page.run("return [getComputedStyle(part('.idle .shape')).animationName, getComputedStyle(part('.idle-microphone')).animationName]"), ["none", "none"])
+        expect_equal(await page.run("return [getComputedStyle(part('.idle .ambience')).opacity, getComputedStyle(shadow.querySelector('.idle-tooltip')).animationName]"), ["0.15", "tooltip"])
         # Without the attribute, the button is shown again.
         await page.run("widget.removeAttribute('idle-screen')")
         expect(await page.run("return !part('.idle') && !!part('.launcher')"), "the button is not back")

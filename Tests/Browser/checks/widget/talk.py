@@ -77,8 +77,9 @@ async def talk(world: World):
         expect_equal(await page.run("return clips.slice(6).map(([from]) => from)"), [0], "fades")
         await assistant.say("Nine ten eleven twelve.", packets, id="b", seconds=4)
         await page.until("shadow.querySelectorAll('.word[data-heard]').length >= 2")
-        still = "return [part('.ambience').style.getPropertyValue('--level'), getComputedStyle(part('.shape')).animationName, part('.ambience').hasAttribute('data-active')]"
-        expect_equal(await page.run(still), ["0.000", "none", False])
+        still = "return [part('.ambience').style.getPropertyValue('--level'), getComputedStyle(part('.shape')).animationName, part('.ambience').hasAttribute('data-active'), getComputedStyle(part('.ambience')).opacity]"
+        expect_equal(await page.run(still), ["0.000", "none", False, "0.15"])
+        expect_equal(await page.run("const { animationName, transitionProperty, transitionDuration } = getComputedStyle(part('.word')); return [animationName, transitionProperty, transitionDuration]"), ["none", "opacity", "0.25s"])
         await page.run("widget.tokenProvider = null")
         expect_quiet_console(page)
 
