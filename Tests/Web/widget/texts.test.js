@@ -124,3 +124,7 @@ test('the way to a blocked microphone is that of the browser', () => {
     assert.deepEqual(describeMicrophone(initialState, userAgent).steps, [...tables.en.steps[browser], tables.en.steps.last], browser)
   }
 })
+
+test('what a button shows begins its longer name', () => {
+  for (const [language, { talk }] of Object.entries(tables)) assert.ok(talk.stopLong.startsWith(talk.stop), language)
+})

@@ -141,8 +141,27 @@ export const talk = css`
   .talk .status { color: var(--text); font-size: 1em; }
   .talk .button.round { width: 52px; min-height: 52px; }
   .talk .composer .button.round { width: 44px; min-height: 44px; }
-  .talk .button.stop { min-width: 168px; min-height: 60px; border-radius: 30px; font-size: 1em; }
+  .talk .button.stop {
+    min-width: 168px;
+    min-height: 60px;
+    border-radius: 30px;
+    background: var(--text);
+    color: var(--surface);
+    font-size: 1em;
+  }
+
+  .talk .button.stop:hover:not(:disabled, [aria-disabled]) { background: color-mix(in srgb, var(--text) 88%, var(--surface)); }
   .talk .waveform { height: 24px; }
+  .talk .waveform span { transform: scaleY(0.5); animation: waveform 1.2s ease-in-out infinite; }
+  .talk .waveform span:nth-child(2) { animation-delay: 0.1s; }
+  .talk .waveform span:nth-child(3) { animation-delay: 0.2s; }
+  .talk .waveform span:nth-child(4) { animation-delay: 0.3s; }
+  .talk .waveform span:nth-child(5) { animation-delay: 0.4s; }
+
+  @keyframes waveform {
+    50% { transform: scaleY(1); }
+  }
+
   .talk .controls { gap: 24px; }
   .talk .chip {
     background: color-mix(in srgb, var(--text) 7%, var(--surface));

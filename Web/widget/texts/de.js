@@ -65,6 +65,8 @@ export const de = {
     ask: 'Fragen Sie etwas',
     ready: 'Was kann ich für Sie tun?',
     moment: 'Einen Moment',
+    stop: 'Stopp',
+    stopLong: 'Stopp: Gespräch beenden',
   },
 
   transcript: {

@@ -66,6 +66,8 @@ export const en = {
     ask: 'Ask anything',
     ready: 'What can I do for you?',
     moment: 'One moment',
+    stop: 'Stop',
+    stopLong: 'Stop the conversation',
   },
 
   transcript: {

@@ -65,6 +65,8 @@ export const es = {
     ask: 'Pregunte lo que quiera',
     ready: '¿En qué puedo ayudarle?',
     moment: 'Un momento',
+    stop: 'Parar',
+    stopLong: 'Parar la conversación',
   },
 
   transcript: {

@@ -65,6 +65,8 @@ export const fr = {
     ask: 'Posez une question',
     ready: 'Que puis-je faire pour vous ?',
     moment: 'Un instant',
+    stop: 'Arrêter',
+    stopLong: 'Arrêter la conversation',
   },
 
   transcript: {

@@ -24,12 +24,13 @@ export class Controls {
 
   update(state) {
     const { call, view } = state
-    const { controls } = textsOf(state)
+    const { controls, talk } = textsOf(state)
     const { microphone } = call
     const isConnecting = call.phase === 'connecting'
     this.element.hidden = !isInCall(state)
-    setText(this.#stopLabel, isConnecting ? controls.cancel : controls.end)
-    setAttributes(this.stopButton, { 'aria-label': isConnecting ? controls.cancelLong : controls.endLong })
+    const [end, endLong] = state.isTalk ? [talk.stop, talk.stopLong] : [controls.end, controls.endLong]
+    setText(this.#stopLabel, isConnecting ? controls.cancel : end)
+    setAttributes(this.stopButton, { 'aria-label': isConnecting ? controls.cancelLong : endLong })
     const canMute = microphone.state === 'on'
     this.#mute.show(microphone.isMuted || !canMute ? 'microphone-off' : 'microphone', !canMute ? controls.noMicrophone : microphone.isMuted ? controls.unmute : controls.mute, {
       isPressed: canMute && microphone.isMuted, isDisabled: !canMute,

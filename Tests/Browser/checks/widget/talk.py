@@ -30,7 +30,9 @@ async def talk(world: World):
         await page.until("widget.state === 'expanded'")
         modal, label, voices, voice = await page.run(
             "const talk = part('.talk'); return [talk.matches(':modal'), shadow.activeElement.getAttribute('aria-label'), [...part('select').options].map(({ value }) => value), part('select').value]")
-        expect_equal([modal, label], [True, "End the conversation"])
+        expect_equal([modal, label], [True, "Stop the conversation"])
+        wave = "const { animationName, animationDuration, animationDelay } = getComputedStyle(part('.stop .waveform').children[2]); return [animationName, animationDuration, animationDelay, text('.stop'), getComputedStyle(part('.stop')).backgroundColor === getComputedStyle(part('.talk')).color]"
+        expect_equal(await page.run(wave), ["waveform", "1.2s", "0.2s", "Stop", True])
         expect_equal([voices, voice], [["alloy", "echo", "fable", "onyx", "nova", "shimmer"], "nova"])
         # Outside of a modal dialog nothing is read.
         await page.until("!!part('.talk [aria-live=polite] p')")
@@ -79,6 +81,7 @@ async def talk(world: World):
         await page.until("shadow.querySelectorAll('.word[data-heard]').length >= 2")
         still = "return [part('.ambience').style.getPropertyValue('--level'), getComputedStyle(part('.shape')).animationName, part('.ambience').hasAttribute('data-active'), getComputedStyle(part('.ambience')).opacity]"
         expect_equal(await page.run(still), ["0.000", "none", False, "0.15"])
+        expect_equal((await page.run(wave))[0], "none")
         expect_equal(await page.run("const { animationName, transitionProperty, transitionDuration } = getComputedStyle(part('.word')); return [animationName, transitionProperty, transitionDuration]"), ["none", "opacity", "0.25s"])
         await page.run("widget.tokenProvider = null")
         expect_quiet_console(page)
