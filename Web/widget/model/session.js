@@ -6,6 +6,7 @@ import { Admission } from './admission.js'
 import { canQueue } from './conversation.js'
 import { readDefinition, readVoices } from './definition.js'
 import { handle, initialState, isInCall } from './machine.js'
+import { microphonePermission } from './microphone-permission.js'
 import { RoomListener } from './room-listener.js'
 import { storage } from './storage.js'
 
@@ -265,15 +266,6 @@ export class Session {
       this.send('refused', { message: message ?? '' })
       return false
     }
-  }
-}
-
-/** granted, denied or prompt; empty where the browser does not tell. */
-async function microphonePermission() {
-  try {
-    return (await navigator.permissions.query({ name: /** @type {PermissionName} */ ('microphone') })).state
-  } catch {
-    return ''
   }
 }
 

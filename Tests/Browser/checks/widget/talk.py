@@ -128,8 +128,12 @@ async def permission(world: World):
                 await keys.act("Enable Microphone")
                 await assistant.client.event("track.published")
                 await page.until("!part('.problem') && widget.state === 'expanded'")
-        # A browser that does not tell is asked at once.
-        await page.run("part('.stop').click(); navigator.permissions.query = async () => { throw new TypeError('unknown') }")
+        # A browser that does not tell: where microphones have no names, its user is told first.
+        await page.run("part('.stop').click(); navigator.permissions.query = async () => { throw new TypeError('unknown') }; window.label = ''; navigator.mediaDevices.enumerateDevices = async () => [{ kind: 'audioinput', label }]")
+        await page.until("widget.state === 'collapsed' && !part('.talk')")
+        await page.run(START)
+        await page.until("text('.talk .problem h2') === 'Microphone Access Required'")
+        await page.run("part('.stop').click(); label = 'Built-in'")
         await page.until("widget.state === 'collapsed' && !part('.talk')")
         await page.run(START)
         await page.until("asks === 3")
