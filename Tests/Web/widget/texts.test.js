@@ -128,3 +128,16 @@ test('the way to a blocked microphone is that of the browser', () => {
 test('what a button shows begins its longer name', () => {
   for (const [language, { talk }] of Object.entries(tables)) assert.ok(talk.stopLong.startsWith(talk.stop), language)
 })
+
+test('a microphone that is refused is asked for in the same words as at first, with the way to its setting', () => {
+  for (const language of Object.keys(tables)) {
+    const call = (microphone) => ({ ...initialState, language, view: 'expanded', call: { ...newCall, phase: 'connected', microphone } })
+    const unasked = describeMicrophone(call({ state: 'unasked', isMuted: false }), '')
+    const denied = describeMicrophone(call({ state: 'failed', code: 'permission_denied', isMuted: false }), '')
+    assert.deepEqual([denied.title, denied.actions.map(({ label }) => label)], [unasked.title, unasked.actions.map(({ label }) => label)])
+    assert.deepEqual(denied.actions.map(({ command }) => command), ['retryMicrophone', 'typeInstead'])
+    assert.ok(denied.steps.at(-1).includes(denied.actions[0].label), language)
+  }
+  const { title, actions } = describeMicrophone(initialState, '')
+  assert.deepEqual([title, actions.map(({ label }) => label)], ['Microphone Access Required', ['Enable Microphone', 'Not now']])
+})

@@ -125,12 +125,9 @@ const timeOfDay = (time, language) => new Date(time).toLocaleTimeString(language
 /** What the screen of the microphone says, `{title, text, steps, actions}`: where it is blocked, the steps lead to the browser's setting of this page. */
 export function describeMicrophone(state, userAgent = navigator.userAgent) {
   const { microphone: { title, text, unasked }, steps, actions } = textsOf(state)
-  if (state.call.microphone.state === 'unasked') {
-    const [enable, type] = labelled(actions, 'enableMicrophone', 'typeInstead')
-    return { title: unasked.title, text: unasked.text, steps: [], actions: [enable, { ...type, label: actions.notNow }] }
-  }
-  const [retry, type] = labelled(actions, 'retryMicrophone', 'typeInstead')
-  return { title, text, steps: [...steps[browser(userAgent)], steps.last], actions: [{ ...retry, label: actions.retry }, type] }
+  const choices = (command) => [{ label: actions.enableMicrophone, command }, { label: actions.notNow, command: 'typeInstead' }]
+  if (state.call.microphone.state === 'unasked') return { title, text: unasked.text, steps: [], actions: choices('enableMicrophone') }
+  return { title, text, steps: [...steps[browser(userAgent)], steps.last], actions: choices('retryMicrophone') }
 }
 
 function browser(userAgent) {

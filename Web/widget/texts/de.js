@@ -117,11 +117,10 @@ export const de = {
 
   microphone: {
     unasked: {
-      title: 'Zugriff auf das Mikrofon nötig',
       text: 'Um mit dem Assistenten zu sprechen, muss er Sie hören. Ihr Browser fragt gleich danach: Wählen Sie „Zulassen“.',
       off: 'Das Mikrofon ist aus. Sie können schreiben oder sprechen.',
     },
-    title: 'Das Mikrofon ist blockiert',
+    title: 'Zugriff auf das Mikrofon nötig',
     text: 'Ihr Browser gibt es für diese Seite nicht frei. So lassen Sie es zu:',
     permission_denied: 'Das Mikrofon ist für diese Seite blockiert. Sie können schreiben, oder es in den Einstellungen des Browsers zulassen und erneut versuchen.',
     not_found: 'Es wurde kein Mikrofon gefunden. Schließen Sie eines an und versuchen Sie es erneut, oder schreiben Sie.',
@@ -140,7 +139,7 @@ export const de = {
     firefox: ['Klicken Sie auf das durchgestrichene Mikrofon links neben der Adresse.', 'Heben Sie die Blockierung neben „Mikrofon verwenden“ auf.'],
     chromium: ['Klicken Sie auf das Symbol links neben der Adresse.', 'Stellen Sie „Mikrofon“ auf „Zulassen“; Sie finden es auch in den Website-Einstellungen.'],
     safari: ['Öffnen Sie das Menü „Safari“, dann „Einstellungen für diese Website“.', 'Stellen Sie „Mikrofon“ auf „Erlauben“.'],
-    last: 'Kehren Sie hierher zurück und wählen Sie „Erneut versuchen“.',
+    last: 'Kehren Sie hierher zurück und wählen Sie „Mikrofon einschalten“.',
   },
 
   closings: {

@@ -118,11 +118,10 @@ export const en = {
 
   microphone: {
     unasked: {
-      title: 'Microphone Access Required',
       text: 'To talk to the assistant, it needs to hear you. Your browser asks next: choose “Allow”.',
       off: 'The microphone is off. You can type, or talk.',
     },
-    title: 'The microphone is blocked',
+    title: 'Microphone Access Required',
     text: 'Your browser does not let this page use it. To talk, allow it in the browser’s settings:',
     permission_denied: 'The microphone is blocked for this page. You can type, or allow it in the browser’s settings and try again.',
     not_found: 'No microphone was found. Connect one and try again, or type.',
@@ -142,7 +141,7 @@ export const en = {
     firefox: ['Click the crossed-out microphone to the left of the address.', 'Remove the block beside “Use the microphone”.'],
     chromium: ['Click the icon to the left of the address.', 'Set Microphone to “Allow”, or open Site settings to find it.'],
     safari: ['Open the menu Safari, then Settings for This Website.', 'Set Microphone to “Allow”.'],
-    last: 'Come back here and choose “Try again”.',
+    last: 'Come back here and choose “Enable Microphone”.',
   },
 
   // Why a connection was closed, by WebSocket close code.

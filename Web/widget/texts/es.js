@@ -117,11 +117,10 @@ export const es = {
 
   microphone: {
     unasked: {
-      title: 'Se necesita acceso al micrófono',
       text: 'Para hablar con el asistente, tiene que poder oírle. Su navegador lo preguntará ahora: elija «Permitir».',
       off: 'El micrófono está apagado. Puede escribir o hablar.',
     },
-    title: 'El micrófono está bloqueado',
+    title: 'Se necesita acceso al micrófono',
     text: 'Su navegador no permite que esta página lo use. Para hablar, permítalo en los ajustes del navegador:',
     permission_denied: 'El micrófono está bloqueado para esta página. Puede escribir, o permitirlo en los ajustes del navegador e intentarlo de nuevo.',
     not_found: 'No se ha encontrado ningún micrófono. Conecte uno e inténtelo de nuevo, o escriba.',
@@ -140,7 +139,7 @@ export const es = {
     firefox: ['Haga clic en el micrófono tachado a la izquierda de la dirección.', 'Quite el bloqueo junto a «Usar el micrófono».'],
     chromium: ['Haga clic en el icono a la izquierda de la dirección.', 'Ponga «Micrófono» en «Permitir»; también está en la configuración del sitio.'],
     safari: ['Abra el menú Safari y luego «Ajustes para este sitio web».', 'Ponga «Micrófono» en «Permitir».'],
-    last: 'Vuelva aquí y elija «Reintentar».',
+    last: 'Vuelva aquí y elija «Activar el micrófono».',
   },
 
   closings: {

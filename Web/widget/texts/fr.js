@@ -117,11 +117,10 @@ export const fr = {
 
   microphone: {
     unasked: {
-      title: 'Accès au micro nécessaire',
       text: 'Pour parler à l’assistant, il doit vous entendre. Votre navigateur va vous le demander : choisissez « Autoriser ».',
       off: 'Le micro est désactivé. Vous pouvez écrire ou parler.',
     },
-    title: 'Le micro est bloqué',
+    title: 'Accès au micro nécessaire',
     text: 'Votre navigateur ne permet pas à cette page de l’utiliser. Pour parler, autorisez-le dans les réglages du navigateur :',
     permission_denied: 'Le micro est bloqué pour cette page. Vous pouvez écrire, ou l’autoriser dans les réglages du navigateur puis réessayer.',
     not_found: 'Aucun micro n’a été trouvé. Branchez-en un et réessayez, ou écrivez.',
@@ -140,7 +139,7 @@ export const fr = {
     firefox: ['Cliquez sur le micro barré à gauche de l’adresse.', 'Supprimez le blocage à côté de « Utiliser le microphone ».'],
     chromium: ['Cliquez sur l’icône à gauche de l’adresse.', 'Réglez « Micro » sur « Autoriser » ; vous le trouverez aussi dans les paramètres du site.'],
     safari: ['Ouvrez le menu Safari, puis « Réglages pour ce site web ».', 'Réglez « Micro » sur « Autoriser ».'],
-    last: 'Revenez ici et choisissez « Réessayer ».',
+    last: 'Revenez ici et choisissez « Activer le micro ».',
   },
 
   closings: {

@@ -43,7 +43,7 @@ async def no_microphone(world: World):
         assistant = await Assistant.join(world)
         await page.run("window.original = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);" + refuse, name="NotAllowedError")
         await page.run(f"part('.launcher').focus(); {START}")
-        await page.until("text('.problem h2') === 'The microphone is blocked'")
+        await page.until("text('.problem h2') === 'Microphone Access Required'")
         steps = await page.run("return [...part('.steps').children].map(({ textContent }) => textContent)")
         expect(len(steps) == 3 and "Allow" in steps[1], steps)
         await page.until("shadow.activeElement === part('.problem h2')")

@@ -56,7 +56,7 @@ async def show_problems(page: Page, prefix: str):
     """Of the browser, and of a gateway that cannot be reached."""
     await page.run(REFUSE, name="NotAllowedError")
     await page.run(START)
-    await page.until("text('.problem h2') === 'The microphone is blocked'")
+    await page.until("text('.problem h2') === 'Microphone Access Required'")
     await inspect(page, f"{prefix}-microphone-denied")
     await page.run("part('.stop').click()")
     await page.until("widget.state === 'collapsed' && !part('.talk')")
