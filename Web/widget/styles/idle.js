@@ -34,6 +34,7 @@ export const idle = css`
   .idle .shape.three { inset-block: 34% auto; inset-inline-start: 18%; animation-duration: 4s; }
 
   .idle .header { padding: 0; }
+  .idle .button.icon-button { width: 44px; min-height: 44px; }
   .idle .voice-menu select { min-height: 44px; border-radius: 22px; background: color-mix(in srgb, var(--surface) 70%, transparent); }
   .idle-body { display: grid; align-content: center; min-width: 0; }
 

@@ -176,6 +176,7 @@ export const launcher = css`
 
   .problem p { color: var(--text-quiet); }
   .problem .actions { margin-block-start: 10px; }
+  .problem .button { min-height: 44px; border-radius: 22px; }
 
   .steps {
     display: grid;

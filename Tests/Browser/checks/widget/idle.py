@@ -4,13 +4,14 @@ from devtools import Browser
 from harness import World, check, expect, expect_equal, expect_quiet_console
 from keyboard import Keyboard
 from states import inspect
-from widget_page import Assistant, emulate, open_widget
+from widget_page import Assistant, definition, emulate, open_widget
 
 
 @check("the talk view's idle screen has suggestions, text and a microphone from which the talk opens, by mouse and keyboard")
 async def idle(world: World):
     async with Browser() as browser:
-        page = await open_widget(browser, world, presentation="talk", idle_screen="")
+        described = definition(history_url="https://example.org/history", feedback_url="https://example.org/feedback")
+        page = await open_widget(browser, world, described=(200, described), presentation="talk", idle_screen="")
         await page.run("widget.style.display = 'block'")
         expect_equal(await page.run("return [widget.state, !!part('.idle'), !!part('.launcher'), text('.idle-tooltip')]"), ["collapsed", True, False, "Tap to talk"])
         await page.run("const [fading] = part('.idle-tooltip').getAnimations(); fading.currentTime = 12_990; fading.finish()")
@@ -18,7 +19,7 @@ async def idle(world: World):
         shapes = "const style = getComputedStyle(part('.idle .ambience')); return [style.opacity, style.scale, part('.idle').querySelectorAll('.shape').length]"
         expect_equal(await page.run(shapes), ["0.24", "1", 3])
         expect_equal(await page.run("return [...part('.idle').querySelectorAll('.chip')].map(({ textContent }) => textContent)"), ["Where is my order?", "What is new?", "Opening hours"])
-        small = await page.run("return [...part('.idle').querySelectorAll('button, select, input')].filter((one) => one.checkVisibility() && one.offsetHeight < 44).map((one) => one.className)")
+        small = await page.run("return [...part('.idle').querySelectorAll('a, button, select, input')].filter((one) => one.checkVisibility() && (one.offsetHeight < 44 || one.offsetWidth < 44)).map((one) => one.className)")
         expect_equal(small, [], "smaller than 44 px")
         await inspect(page, "talk-idle")
         keys = Keyboard(page)
