@@ -203,7 +203,7 @@ export class PatchbayAssistant extends Base {
 
   #configure() {
     const isTalk = this.getAttribute('presentation') === 'talk'
-    const isWanted = (this.getAttribute('should-initialize') ?? 'true') !== 'false'
+    const isWanted = this.getAttribute('should-initialize')?.trim().toLowerCase() !== 'false'
     const before = this.#session.state
     const isIconOnly = this.hasAttribute('icon-only')
     this.#session.configure({ assistant: this.getAttribute('assistant-id')?.trim() ?? '', isWanted, isTalk, isIconOnly, language: languageAt(this) })

@@ -10,6 +10,9 @@ export const idle = css`
     min-height: 480px;
   }
 
+  /* Not wanted, it takes no place. */
+  :host([idle-screen][presentation='talk'][should-initialize~='false' i]) { min-height: 0; }
+
   :host([idle-screen][presentation='talk']) .root { height: 100%; min-height: inherit; }
 
   .idle {

@@ -48,6 +48,11 @@ async def idle(world: World):
         await emulate(page, motion="reduce")
         expect_equal(await page.run("return [getComputedStyle(part('.idle .shape')).animationName, getComputedStyle(part('.idle-microphone')).animationName]"), ["none", "none"])
         expect_equal(await page.run("return [getComputedStyle(part('.idle .ambience')).opacity, getComputedStyle(shadow.querySelector('.idle-tooltip')).animationName]"), ["0.15", "tooltip"])
+        # Not wanted, it takes no place.
+        await page.run("widget.setAttribute('should-initialize', ' False ')")
+        await page.until("widget.state === 'idle' && widget.offsetHeight === 0")
+        await page.run("widget.setAttribute('should-initialize', 'true')")
+        await page.until("widget.state === 'collapsed' && widget.offsetHeight >= 480")
         # Without the attribute, the button is shown again.
         await page.run("widget.removeAttribute('idle-screen')")
         expect(await page.run("return !part('.idle') && !!part('.launcher')"), "the button is not back")
