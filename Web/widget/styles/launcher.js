@@ -80,7 +80,7 @@ export const launcher = css`
   }
 
   /* The microphone of the talk view. */
-  .launcher[data-talk]:not([data-error]) { animation: glow 2.5s ease-in-out infinite; }
+  .root[data-view='collapsed'] .launcher[data-talk] { animation: glow 2.5s ease-in-out infinite; }
 
   @keyframes glow {
     0%, 100% { box-shadow: 0 0 12px color-mix(in srgb, var(--color-1) 45%, transparent); }
@@ -110,8 +110,12 @@ export const launcher = css`
   .launcher[data-icon-only] .launcher-icon { width: 56px; height: 56px; }
   .launcher[data-icon-only] .launcher-icon .icon { width: 26px; height: 26px; }
 
+  .launcher[data-icon-only][data-talk] { min-height: 50px; }
+  .launcher[data-icon-only][data-talk] .launcher-icon { width: 50px; height: 50px; }
+  .launcher[data-icon-only][data-talk]:not([aria-disabled]) .launcher-icon { background: var(--text); color: var(--surface); }
+
   /* The logo on a disc of its own, because it may have any colours. */
-  .launcher[data-icon-only] .launcher-icon:has(img:not([hidden])) { background: var(--accent); }
+  .launcher[data-icon-only]:not([aria-disabled]) .launcher-icon:has(img:not([hidden])) { background: var(--accent); }
 
   .launcher[data-icon-only] .launcher-icon img {
     width: 40px;
@@ -120,7 +124,7 @@ export const launcher = css`
     background: var(--surface);
   }
 
-  .launcher[data-error] .launcher-icon {
+  .launcher[data-error][data-error][data-error] .launcher-icon {
     background: var(--danger);
     color: var(--accent-text);
   }

@@ -51,7 +51,7 @@ export class Launcher {
     this.button.toggleAttribute('data-icon-only', isIconOnly)
     this.button.toggleAttribute('data-error', isError)
     this.button.toggleAttribute('data-loading', view === 'loading')
-    this.button.toggleAttribute('data-talk', isTalk && view === 'collapsed')
+    this.button.toggleAttribute('data-talk', isTalk)
     this.#tooltip.hidden = !(isTalk && isIconOnly && view === 'collapsed')
     setIcon(this.#icon, isError ? 'warning' : isTalk ? 'microphone' : 'voice')
     this.#logo.update(isError ? '' : (definition?.logo ?? ''))

@@ -150,6 +150,8 @@ async def look(world: World):
         # The page's own root size does not count.
         await page.run("document.documentElement.style.fontSize = '10px'")
         expect_equal(await page.run("return [text('.launcher-tooltip'), getComputedStyle(part('.launcher')).animationName, widget.settings.visualizer]"), ["Tap to talk", "glow", "sky"])
+        disc = "const icon = part('.launcher-icon'); return [part('.launcher').offsetWidth, part('.launcher').offsetHeight, icon.offsetWidth, getComputedStyle(icon).backgroundColor === getComputedStyle(part('.root')).color]"
+        expect_equal(await page.run(disc), [50, 50, 50, True])
         await page.run("const [fading] = part('.launcher-tooltip').getAnimations(); fading.currentTime = 12_990; fading.finish()")
         await page.until("getComputedStyle(part('.launcher-tooltip')).visibility === 'hidden'")
         await page.run("window.felt = []; navigator.vibrate = (pattern) => felt.push(pattern)")
