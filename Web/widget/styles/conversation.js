@@ -157,6 +157,8 @@ export const conversation = css`
     text-align: start;
   }
 
+  .chip .icon { display: none; }
+
   .chip:hover:not(:disabled, [aria-disabled]) { background: color-mix(in srgb, var(--sunken) 90%, var(--text)); }
 
   .cards { display: grid; grid-template-columns: minmax(0, 1fr); gap: 10px; }

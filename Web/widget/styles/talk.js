@@ -168,6 +168,8 @@ export const talk = css`
     animation: chip 0.4s cubic-bezier(0.2, 0, 0, 1) calc(var(--index, 0) * 0.12s) backwards;
   }
 
+  :is(.talk, .idle) .chip .icon { display: block; width: 18px; height: 18px; color: var(--accent); }
+
   @keyframes chip {
     from { opacity: 0; transform: translateY(12px) scale(0.95); }
   }

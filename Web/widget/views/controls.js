@@ -107,7 +107,7 @@ export class QuickCommands {
     if (commands !== this.#shown) {
       this.#shown = commands
       this.element.replaceChildren(...commands.map((text, index) => {
-        const button = h('button', { type: 'button', class: 'button chip', part: 'quick-command', dir: 'auto', text, onclick: () => this.#session.sendText(text) })
+        const button = h('button', { type: 'button', class: 'button chip', part: 'quick-command', dir: 'auto', onclick: () => this.#session.sendText(text) }, icon('sparkle'), text)
         button.style.setProperty('--index', String(index))
         return button
       }))

@@ -19,6 +19,7 @@ async def idle(world: World):
         shapes = "const style = getComputedStyle(part('.idle .ambience')); return [style.opacity, style.scale, part('.idle').querySelectorAll('.shape').length]"
         expect_equal(await page.run(shapes), ["0.24", "1", 3])
         expect_equal(await page.run("return [...part('.idle').querySelectorAll('.chip')].map(({ textContent }) => textContent)"), ["Where is my order?", "What is new?", "Opening hours"])
+        expect_equal(await page.run("return [...part('.idle').querySelectorAll('.chip > .icon')].filter((one) => one.checkVisibility()).length"), 3)
         small = await page.run("return [...part('.idle').querySelectorAll('a, button, select, input')].filter((one) => one.checkVisibility() && (one.offsetHeight < 44 || one.offsetWidth < 44)).map((one) => one.className)")
         expect_equal(small, [], "smaller than 44 px")
         await inspect(page, "talk-idle")
