@@ -36,7 +36,7 @@ export class Caption {
     const isOwn = line.kind === 'user' || line.kind === 'typed'
     setText(this.#speaker, isOwn ? textsOf(state).you : line.name || nameOf(state))
     this.element.dataset.kind = isOwn ? 'user' : 'assistant'
-    if (line.language) this.#text.lang = line.language
+    setAttributes(this.#text, { lang: line.language })
     if (this.#shown.id !== line.id || this.#shown.text !== line.text) this.#build(line)
     const { heard, now } = parts(line)
     const end = heard.length + now.length
