@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { initialState } from '../../../Web/widget/model/machine.js'
 import { newCall } from '../../../Web/widget/model/conversation.js'
 import {
-  describeMicrophone, describeNotices, describeProblem, foreignLanguage, languageOf, nameOf, statusText, tables, textsOf,
+  describeMicrophone, describeNotices, describeProblem, directionOf, foreignLanguage, languageOf, nameOf, statusText, tables, textsOf,
 } from '../../../Web/widget/model/texts.js'
 
 /** `{path: value}` of all texts and functions. */
@@ -140,4 +140,13 @@ test('a microphone that is refused is asked for in the same words as at first, w
   }
   const { title, actions } = describeMicrophone(initialState, '')
   assert.deepEqual([title, actions.map(({ label }) => label)], ['Microphone Access Required', ['Enable Microphone', 'Not now']])
+})
+
+test('a name in the other direction is isolated in the widget’s sentences, whose direction is their own', () => {
+  const withName = (name) => ({ ...initialState, definition: { name, language: 'ar', startText: 'اتصل', thinkingText: '', interruptText: '', quickCommands: [] }, language: 'en', view: 'expanded', call: { ...newCall, phase: 'connected', absence: 'missing' } })
+  const [arabic, latin] = [withName('روبن'), withName('Robin')]
+  assert.equal(statusText(arabic), 'Waiting for \u2068روبن\u2069 to join…')
+  assert.ok(describeNotices(arabic)[0].text.startsWith('\u2068روبن\u2069 has'))
+  assert.deepEqual([nameOf(arabic), statusText(latin)], ['روبن', 'Waiting for Robin to join…'])
+  assert.deepEqual([directionOf(arabic, statusText(arabic)), directionOf(arabic, 'اتصل'), directionOf(arabic, '')], ['ltr', 'auto', 'ltr'])
 })

@@ -19,12 +19,24 @@ export const textsOf = (state) => tables[primary(languageOf(state))]
 
 /** The language tag of a text that may be the assistant's own; empty if it is in the widget's language. */
 export function foreignLanguage({ language, definition }, text) {
+  return isOfAssistant({ definition }, text) && definition.language !== languageOf({ language, definition }) ? definition.language : ''
+}
+
+function isOfAssistant({ definition }, text) {
   const own = definition ? [definition.startText, definition.thinkingText, definition.interruptText, ...definition.quickCommands] : []
-  return text && own.includes(text) && definition.language !== languageOf({ language, definition }) ? definition.language : ''
+  return text !== '' && own.includes(text)
 }
 
 /** The name to show; never empty. */
 export const nameOf = (state) => state.call.agent?.name || state.definition?.name || textsOf(state).assistant
+
+/** The name within a sentence. One in the other direction is isolated (U+2068, U+2069), so that the sentence keeps its order. */
+export const nameInSentence = (state) => isolated(nameOf(state))
+
+const isolated = (name) => (/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(name) ? `\u2068${name}\u2069` : name)
+
+/** The direction of a text: the widget's own languages are written from left to right, the assistant's texts may have any. */
+export const directionOf = (state, text) => (isOfAssistant(state, text) ? 'auto' : 'ltr')
 
 /** One line that tells what happens now; empty while the widget is not wanted. */
 export function statusText(state) {
@@ -37,15 +49,15 @@ export function statusText(state) {
   if (call.phase === 'connecting') return status.connecting
   if (call.phase === 'reconnecting') return status.reconnecting
   if (call.wait && !call.agent) return call.wait === 'no_worker' ? status.unstaffed : status.busy
-  if (call.absence === 'lost') return status.gone(nameOf(state))
-  if (!call.agent) return call.absence === 'left' ? status.ended : status.waiting(nameOf(state))
-  if (call.agent.isAway) return status.returning(nameOf(state))
+  if (call.absence === 'lost') return status.gone(nameInSentence(state))
+  if (!call.agent) return call.absence === 'left' ? status.ended : status.waiting(nameInSentence(state))
+  if (call.agent.isAway) return status.returning(nameInSentence(state))
   const { microphone } = call
   const isOn = microphone.state === 'on' && call.soundBlockage === null
   const isHeard = isOn && !microphone.isMuted
   const does = agentStatus(state)
-  if (does === 'initializing') return status.initializing(nameOf(state))
-  if (does === 'error') return status.failed(nameOf(state))
+  if (does === 'initializing') return status.initializing(nameInSentence(state))
+  if (does === 'error') return status.failed(nameInSentence(state))
   if (does === 'thinking') return call.tools.length ? status.working(toolName(call.tools.at(-1))) : definition.thinkingText || status.thinking
   if (does === 'waiting') return isHeard ? definition.interruptText || status.interruptible : status.speaking
   if (microphone.state === 'prompted') return status.prompted
@@ -80,7 +92,7 @@ export function describeNotices(state) {
   if (call.phase === 'none' || call.phase === 'connecting') return found
   const { notices, microphone: faults, actions } = textsOf(state)
   const add = (key, severity, text, ...names) => found.push({ key, severity, text, actions: labelled(actions, ...names) })
-  const name = nameOf(state)
+  const name = nameInSentence(state)
   if (call.phase === 'reconnecting') add('connection', 'warning', notices.reconnecting)
   const isWaiting = call.wait !== null && call.agent === null
   if (isWaiting) add('agent', 'info', call.wait === 'no_worker' ? notices.unstaffed : notices.busy, 'stop')

@@ -2,7 +2,7 @@
 
 import { h, setAttributes, setDisabled, setText, uniqueId } from '../../shared/elements.js'
 import { agentStatus, hasVoiceView, screenOf, isInCall } from '../model/machine.js'
-import { foreignLanguage, statusText, textsOf } from '../model/texts.js'
+import { directionOf, foreignLanguage, statusText, textsOf } from '../model/texts.js'
 import { icon, setIcon } from './icons.js'
 import { createWaveform } from './visualizer.js'
 
@@ -125,7 +125,7 @@ export class QuickCommands {
 
 /** What happens now, and a way to stop what the assistant says. */
 export class StatusLine {
-  #text = h('span', { class: 'status-text', dir: 'auto' })
+  #text = h('span', { class: 'status-text' })
   #dot = h('span', { class: 'status-dot', 'aria-hidden': 'true' })
   #interrupt
   #skip
@@ -143,7 +143,7 @@ export class StatusLine {
     const { controls } = textsOf(state)
     const text = statusText(state)
     setText(this.#text, text)
-    setAttributes(this.#text, { lang: foreignLanguage(state, text) })
+    setAttributes(this.#text, { lang: foreignLanguage(state, text), dir: directionOf(state, text) })
     setText(this.#skip, controls.skip)
     setText(this.#interrupt, controls.interrupt)
     const isOnboarding = call.onboarding === 'asked' && status === 'waiting'

@@ -1,7 +1,7 @@
 // The idle screen of the talk view, in the page's flow: suggestions, a text input, and the microphone from which the talk view opens.
 
 import { h, setAttributes, setText, uniqueId } from '../../shared/elements.js'
-import { nameOf, textsOf } from '../model/texts.js'
+import { nameInSentence, textsOf } from '../model/texts.js'
 import { QuickCommands, VoiceMenu } from './controls.js'
 import { icon } from './icons.js'
 import { Header, Links } from './panel.js'
@@ -15,7 +15,7 @@ export class Idle {
   #quick
   #input = h('input', { type: 'text', dir: 'auto', maxlength: 2000, autocomplete: 'off', enterkeyhint: 'send' })
   #microphone = h('button', { type: 'button', class: 'idle-microphone', part: 'launcher', onclick: () => this.#session.start() }, icon('microphone'))
-  #tooltip = h('span', { class: 'launcher-tooltip idle-tooltip', 'aria-hidden': 'true', dir: 'auto' })
+  #tooltip = h('span', { class: 'launcher-tooltip idle-tooltip', 'aria-hidden': 'true', dir: 'ltr' })
 
   constructor(session) {
     this.#session = session
@@ -44,7 +44,7 @@ export class Idle {
     for (const part of [this.#links, this.#header, this.#voice, this.#quick]) part.update(state)
     const { launcher, talk } = textsOf(state)
     setAttributes(this.#input, { placeholder: talk.ask, 'aria-label': talk.ask })
-    const start = launcher.start(nameOf(state))
+    const start = launcher.start(nameInSentence(state))
     setAttributes(this.#microphone, { 'aria-label': start, title: start })
     setText(this.#tooltip, talk.tap)
   }

@@ -1,7 +1,7 @@
 // What is on the page while nothing is open: the button that starts a conversation, its loading, and an error.
 
 import { h, setAttributes, setText, uniqueId } from '../../shared/elements.js'
-import { describeProblem, foreignLanguage, nameOf, statusText, textsOf } from '../model/texts.js'
+import { describeProblem, directionOf, foreignLanguage, nameInSentence, statusText, textsOf } from '../model/texts.js'
 import { Logo, icon, setIcon } from './icons.js'
 import { ProblemView } from './messages.js'
 
@@ -9,10 +9,10 @@ export class Launcher {
   #session
   #icon = icon('voice')
   #logo = new Logo(this.#icon)
-  #label = h('span', { class: 'launcher-label', dir: 'auto' })
-  #hint = h('span', { class: 'launcher-hint', dir: 'auto' })
+  #label = h('span', { class: 'launcher-label' })
+  #hint = h('span', { class: 'launcher-hint', dir: 'ltr' })
   // For those who do not know what the microphone is for; the button has a name.
-  #tooltip = h('span', { class: 'launcher-tooltip', 'aria-hidden': 'true', dir: 'auto' })
+  #tooltip = h('span', { class: 'launcher-tooltip', 'aria-hidden': 'true', dir: 'ltr' })
   #problem
   #isOpen = false
   #isIconOnly = false
@@ -57,12 +57,12 @@ export class Launcher {
     this.#logo.update(isError ? '' : (definition?.logo ?? ''))
     const { launcher, talk } = textsOf(state)
     setText(this.#tooltip, talk.tap)
-    const start = definition?.startText || launcher.start(nameOf(state))
+    const start = definition?.startText || launcher.start(nameInSentence(state))
     const label = view === 'collapsed' || isDialog ? start : launcher.name
     setText(this.#label, label)
     setText(this.#hint, view === 'collapsed' || isDialog ? '' : statusText(state))
     const language = foreignLanguage(state, label)
-    setAttributes(this.#label, { lang: language })
+    setAttributes(this.#label, { lang: language, dir: directionOf(state, label) })
     // The name of the button.
     setAttributes(this.button, { lang: isIconOnly && view === 'collapsed' ? language : '' })
     this.#hint.hidden = this.#hint.textContent === ''

@@ -18,8 +18,8 @@ function actionButtons(actions, run, primary = 'button primary') {
  * A full screen: a problem of the view `error`, a microphone that is blocked or not yet allowed, or the consent question.
  */
 export class ProblemView {
-  #title = h('h2', { tabindex: -1, dir: 'auto' })
-  #text = h('p', { dir: 'auto' })
+  #title = h('h2', { tabindex: -1, dir: 'ltr' })
+  #text = h('p', { dir: 'ltr' })
   #steps = h('ol', { class: 'steps' })
   #points = h('ul', { class: 'points' })
   #later = h('p', { class: 'later' })
@@ -72,7 +72,7 @@ const screens = {
 
 /** The notice that the conversation may be recorded, while it is logged. */
 export class LoggedNote {
-  element = h('p', { class: 'logged', part: 'logged', dir: 'auto', hidden: true })
+  element = h('p', { class: 'logged', part: 'logged', dir: 'ltr', hidden: true })
 
   update(state) {
     setText(this.element, loggedText(state))
@@ -110,7 +110,7 @@ export class NoticeList {
 
   #createRow({ severity, text, actions }) {
     return h('div', { class: 'notice', part: 'notice', 'data-severity': severity },
-      icon(severity === 'info' ? 'info' : 'warning'), h('p', { text, dir: 'auto' }),
+      icon(severity === 'info' ? 'info' : 'warning'), h('p', { text, dir: 'ltr' }),
       actions.length ? h('div', { class: 'actions' }, ...actionButtons(actions, this.#run, 'button')) : null)
   }
 }

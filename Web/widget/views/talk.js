@@ -26,7 +26,7 @@ export class Talk {
   #composer
   #transcript = new TranscriptList()
   #caption = new Caption()
-  #hint = h('p', { class: 'talk-hint', dir: 'auto' })
+  #hint = h('p', { class: 'talk-hint', dir: 'ltr' })
   #dots = h('div', { class: 'typing-dots', 'aria-hidden': 'true' }, h('span'), h('span'), h('span'))
   #header
   #end
