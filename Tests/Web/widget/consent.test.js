@@ -67,10 +67,10 @@ function withAccount(context, page = {}, answers = {}) {
 
 test('a page with an account asks its user, stores the answer, and starts and ends a session', async (context) => {
   const { asked, admission } = withAccount(context, { context: 'orders' }, {
-    '/v1/users/me': { settings: { has_seen_onboarding: false } },
+    '/v1/users/me': { id: 'u1', settings: { has_seen_onboarding: false } },
     '/v1/sessions/start': { session_id: 's', livekit_url: 'wss://g', livekit_token: 't' },
   })
-  assert.equal(await admission.needsConsent(), true)
+  assert.deepEqual([await admission.needsConsent(), admission.user], [true, 'u1'])
   await admission.answerConsent(false)
   assert.deepEqual(await admission.admit('shop', 'nova'), { url: 'wss://g', token: 't', session: 's' })
   await admission.end('s')

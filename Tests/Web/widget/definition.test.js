@@ -83,4 +83,6 @@ test('a browser without storage remembers for one page', () => {
   storage.voice = 'nova'
   storage.rememberOnboarding('shop')
   assert.deepEqual([storage.voice, storage.hasSeenOnboarding('shop'), storage.hasSeenOnboarding('other')], ['nova', true, false])
+  storage.rememberOnboarding('shop', 'ann')
+  assert.deepEqual(['ann', 'bob'].map((user) => storage.hasSeenOnboarding('shop', user)), [true, false])
 })

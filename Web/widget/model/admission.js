@@ -5,6 +5,8 @@ import { developmentSession } from '../../shared/gateway.js'
 import { GatewayError, send } from '../../shared/http.js'
 
 export class Admission {
+  /** The id of the account that was asked for consent last; empty without one. */
+  user = ''
   #page
 
   /** `page()`: see `Session`. */
@@ -14,7 +16,11 @@ export class Admission {
 
   /** Whether to ask the user whether conversations are kept. Pages without accounts decide this themselves. */
   async needsConsent() {
-    return this.#page().accountProvider ? needsConsent(await this.#ask('GET', '/v1/users/me')) : false
+    this.user = ''
+    if (!this.#page().accountProvider) return false
+    const user = await this.#ask('GET', '/v1/users/me')
+    this.user = user.id ?? ''
+    return needsConsent(user)
   }
 
   async answerConsent(isAllowed) {

@@ -158,7 +158,7 @@ export class Session {
     microphone: () => this.#prepareMicrophone(),
     leave: () => this.#leave(),
     onboarding: () => this.#attempt((room) => room.startOnboarding()),
-    remember: () => storage.rememberOnboarding(this.state.loaded),
+    remember: () => storage.rememberOnboarding(this.state.loaded, this.#admission.user),
     send: ({ text }) => this.sendText(text),
   }
 
@@ -206,7 +206,7 @@ export class Session {
     await room.connect(url, token)
     if (room !== this.#room) return room.disconnect()
     const { identity } = room.localParticipant
-    this.send('connected', { attempt, identity, hasSeenOnboarding: storage.hasSeenOnboarding(this.state.loaded) })
+    this.send('connected', { attempt, identity, hasSeenOnboarding: storage.hasSeenOnboarding(this.state.loaded, this.#admission.user) })
     if (room.logged) this.send('logged', { attempt, isLogged: true })
     if (room.audioBlocked) this.send('sound', { attempt, blockage: room.audioBlockage })
     if (room.recording) this.send('recorded', { attempt, isActive: true })

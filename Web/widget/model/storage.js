@@ -1,7 +1,8 @@
 // What the widget remembers in this browser: the voice, and which assistants' onboarding was played. Works without storage, for one page.
 
 const VOICE = 'patchbay.assistant.voice'
-const onboarding = (assistant) => `patchbay.assistant.onboarding.${assistant}`
+// Accounts share a browser: the introduction is remembered for each.
+const onboarding = (assistant, user) => `patchbay.assistant.onboarding.${assistant}${user && `.${user}`}`
 
 // What could not be stored.
 const fallback = new Map()
@@ -13,8 +14,8 @@ export const storage = {
   set voice(id) {
     write(VOICE, id)
   },
-  hasSeenOnboarding: (assistant) => read(onboarding(assistant)) !== null,
-  rememberOnboarding: (assistant) => write(onboarding(assistant), new Date().toISOString()),
+  hasSeenOnboarding: (assistant, user = '') => read(onboarding(assistant, user)) !== null,
+  rememberOnboarding: (assistant, user = '') => write(onboarding(assistant, user), new Date().toISOString()),
 }
 
 function read(key) {
