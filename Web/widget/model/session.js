@@ -140,12 +140,16 @@ export class Session {
 
   /** The user's choice, otherwise the assistant's voice. */
   get voice() {
-    const known = this.voices.some(({ id }) => id === this.#chosenVoice)
-    return known ? this.#chosenVoice : this.state.definition?.voice || this.voices[0].id
+    return this.chosenVoice || this.state.definition?.voice || this.voices[0].id
+  }
+
+  /** The user's choice; empty for the assistant's own voice. */
+  get chosenVoice() {
+    return this.voices.some(({ id }) => id === this.#chosenVoice) ? this.#chosenVoice : ''
   }
 
   /** Applies to calls that begin from now on. */
-  set voice(id) {
+  set chosenVoice(id) {
     this.#chosenVoice = storage.voice = id
   }
 

@@ -54,6 +54,7 @@ export const de = {
     send: 'Senden',
     suggestions: 'Vorschläge',
     voice: 'Stimme',
+    voiceOwn: 'Die des Assistenten',
     voiceLater: 'Ab dem nächsten Gespräch',
     more: 'Mehr',
     history: 'Frühere Gespräche',

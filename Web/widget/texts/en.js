@@ -55,6 +55,7 @@ export const en = {
     send: 'Send',
     suggestions: 'Suggestions',
     voice: 'Voice',
+    voiceOwn: 'Assistant’s own',
     voiceLater: 'From the next conversation on',
     more: 'More',
     history: 'Earlier conversations',

@@ -54,6 +54,7 @@ export const es = {
     send: 'Enviar',
     suggestions: 'Sugerencias',
     voice: 'Voz',
+    voiceOwn: 'La del asistente',
     voiceLater: 'A partir de la próxima conversación',
     more: 'Más',
     history: 'Conversaciones anteriores',

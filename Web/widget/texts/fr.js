@@ -54,6 +54,7 @@ export const fr = {
     send: 'Envoyer',
     suggestions: 'Suggestions',
     voice: 'Voix',
+    voiceOwn: 'Celle de l’assistant',
     voiceLater: 'À partir de la prochaine conversation',
     more: 'Plus',
     history: 'Conversations précédentes',

@@ -158,6 +158,7 @@ export class VoiceMenu {
   #select = h('select')
   #label = h('label')
   #hint = h('span', { class: 'hint' })
+  #own = h('option', { value: '' })
   // Chosen during a call, to which it does not apply.
   #isForLater = false
   #session
@@ -170,7 +171,7 @@ export class VoiceMenu {
     this.#label.htmlFor = this.#select.id
     this.#select.setAttribute('aria-describedby', this.#hint.id)
     this.#select.addEventListener('change', () => {
-      session.voice = this.#select.value
+      session.chosenVoice = this.#select.value
       this.#isForLater = isInCall(session.state)
       this.update(session.state)
     })
@@ -178,14 +179,15 @@ export class VoiceMenu {
   }
 
   update(state) {
-    const { voices, voice } = this.#session
+    const { voices, chosenVoice } = this.#session
+    const { controls } = textsOf(state)
     if (voices !== this.#shown) {
       this.#shown = voices
-      this.#select.replaceChildren(...voices.map(({ id, name }) => h('option', { value: id, text: name })))
+      this.#select.replaceChildren(this.#own, ...voices.map(({ id, name }) => h('option', { value: id, text: name })))
     }
-    if (this.#select.value !== voice) this.#select.value = voice
+    setText(this.#own, controls.voiceOwn)
+    if (this.#select.value !== chosenVoice) this.#select.value = chosenVoice
     if (state.call.phase === 'none' || state.call.phase === 'connecting') this.#isForLater = false
-    const { controls } = textsOf(state)
     setText(this.#label, controls.voice)
     setText(this.#hint, this.#isForLater ? controls.voiceLater : '')
   }

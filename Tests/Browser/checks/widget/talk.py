@@ -33,7 +33,7 @@ async def talk(world: World):
         expect_equal([modal, label], [True, "Stop the conversation"])
         wave = "const { animationName, animationDuration, animationDelay } = getComputedStyle(part('.stop .waveform').children[2]); return [animationName, animationDuration, animationDelay, text('.stop'), getComputedStyle(part('.stop')).backgroundColor === getComputedStyle(part('.talk')).color]"
         expect_equal(await page.run(wave), ["waveform", "1.2s", "0.2s", "Stop", True])
-        expect_equal([voices, voice], [["alloy", "echo", "fable", "onyx", "nova", "shimmer"], "nova"])
+        expect_equal([voices, voice], [["", "alloy", "echo", "fable", "onyx", "nova", "shimmer"], ""])
         # Outside of a modal dialog nothing is read.
         await page.until("!!part('.talk [aria-live=polite] p')")
         (circle, *options), *others = await page.run("return clips")
@@ -59,6 +59,7 @@ async def talk(world: World):
             expect_equal(await page.run("return words.filter((word) => word.isConnected).length"), kept)
         await page.run("part('select').value = 'onyx'; part('select').dispatchEvent(new Event('change'))")
         expect_equal(await page.run("return [localStorage.getItem('patchbay.assistant.voice'), text('.voice-menu .hint')]"), ["onyx", "From the next conversation on"])
+        expect_equal(await page.run("const [own] = part('select').options; return own.textContent"), "Assistant’s own")
         await page.press("Escape")
         await page.until("widget.state === 'collapsed' && !part('.talk')")
         expect_equal(await page.run("return [clips.at(-1)[0].startsWith('circle(28px'), ...clips.at(-1).slice(1)]"), [False, 400, "cubic-bezier(0.4, 0, 1, 1)"])
@@ -71,12 +72,19 @@ async def talk(world: World):
             expect_equal(await page.run("return getComputedStyle(part('.talk')).clipPath"), "none")
             await page.run("part('.stop').click()")
             await page.until("widget.state === 'collapsed' && !part('.talk')")
+        # The assistant's own voice can be chosen again.
+        for chosen in ("", "onyx"):
+            await page.run(START)
+            await page.until("widget.state === 'expanded'")
+            await page.run("part('select').value = chosen; part('select').dispatchEvent(new Event('change')); part('.stop').click()", chosen=chosen)
+            await page.until("widget.state === 'collapsed' && !part('.talk')")
+            expect_equal(await page.run("return shadow.querySelector('.voice-menu select').value"), chosen)
         # With reduced motion: it fades, and the shapes are still.
         await emulate(page, motion="reduce")
         await page.run(START)
         await page.until("widget.state === 'expanded'")
         expect_equal((await page.run("return asked")).pop(), {"assistant": "shop", "voice": "onyx"})
-        expect_equal(await page.run("return clips.slice(6).map(([from]) => from)"), [0], "fades")
+        expect_equal(await page.run("return clips.slice(10).map(([from]) => from)"), [0], "fades")
         await assistant.say("Nine ten eleven twelve.", packets, id="b", seconds=4)
         await page.until("shadow.querySelectorAll('.word[data-heard]').length >= 2")
         still = "return [part('.ambience').style.getPropertyValue('--level'), getComputedStyle(part('.shape')).animationName, part('.ambience').hasAttribute('data-active'), getComputedStyle(part('.ambience')).opacity]"
