@@ -55,12 +55,12 @@ export const talk = css`
     min-height: 0;
   }
 
-  .talk .caption { width: fit-content; max-width: 100%; max-height: 100%; margin-inline: auto; padding-block: 4px; }
+  .talk .caption { width: fit-content; max-width: 100%; max-height: 100%; margin-inline: 0 auto; padding-block: 4px; }
   .talk .caption-speaker { margin-block-end: 12px; font-size: 0.94em; }
   .talk .caption-text, .talk-hint { font-size: clamp(1.6em, 4.6vw, 2.6em); font-weight: 600; letter-spacing: -0.015em; line-height: 1.25; }
   /* What the user said: a bubble at the side, as a pill if it is short. */
   .talk .caption[data-kind='user'] {
-    margin-inline-end: 0;
+    margin-inline: auto 0;
     padding: 12px 22px;
     border-radius: 32px;
     background: var(--user-bubble);

@@ -47,6 +47,7 @@ async def talk(world: World):
         await assistant.say("One two three four five six seven eight.", packets, seconds=6)
         await page.until("shadow.querySelectorAll('.word[data-heard]').length >= 4")
         await page.until("part('.ambience').hasAttribute('data-active')")
+        expect_equal(await page.run("return part('.talk .caption').getBoundingClientRect().x - part('.talk .stage').getBoundingClientRect().x"), 0, "at the start")
         expect_equal(await page.run("return getComputedStyle(part('.word[data-heard]')).animationName"), "sweep")
         await page.until("getComputedStyle(part('.ambience')).opacity === '1'")
         expect_equal(await page.run(ambience), ["1", "1.15", "8s", 3.2], "active shapes")
