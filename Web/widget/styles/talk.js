@@ -69,6 +69,7 @@ export const talk = css`
 
   .talk .caption[data-kind='user'] .caption-text { color: var(--user-text); font-size: clamp(1.2em, 2.6vw, 1.5em); font-style: italic; font-weight: 500; }
   .talk .lines li[data-kind='user'] p { font-style: italic; }
+  .talk .lines li, .talk .caption[data-kind='assistant'] .caption-text { animation: message 0.35s ease; }
 
   @keyframes message {
     from { opacity: 0; transform: translateY(8px); }
@@ -229,7 +230,7 @@ export const talk = css`
       transition: opacity 0.25s ease-out !important;
     }
 
-    .talk .caption[data-kind='user'], .talk .card, .talk .chip { animation: appear 0.35s ease backwards !important; }
+    .talk .caption[data-kind='user'], .talk .caption[data-kind='assistant'] .caption-text, .talk .lines li, .talk .card, .talk .chip { animation: appear 0.35s ease backwards !important; }
 
     @keyframes appear {
       from { opacity: 0; }

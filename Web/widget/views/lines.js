@@ -36,8 +36,8 @@ export class Caption {
     const isOwn = line.kind === 'user' || line.kind === 'typed'
     setText(this.#speaker, isOwn ? textsOf(state).you : line.name || nameOf(state))
     this.element.dataset.kind = isOwn ? 'user' : 'assistant'
-    setAttributes(this.#text, { lang: line.language })
     if (this.#shown.id !== line.id || this.#shown.text !== line.text) this.#build(line)
+    setAttributes(this.#text, { lang: line.language })
     const { heard, now } = parts(line)
     const end = heard.length + now.length
     let last = null
@@ -51,6 +51,12 @@ export class Caption {
 
   #build({ id, text }) {
     const isRevision = this.#shown.id === id
+    // A new line is a new element, which appears as such.
+    if (!isRevision) {
+      const text = h('p', { class: 'caption-text', dir: 'auto' })
+      this.#text.replaceWith(text)
+      this.#text = text
+    }
     this.#shown = { id, text }
     const words = wordsOf(text)
     // Words that a revision keeps stay the same elements: new ones would be revealed again.

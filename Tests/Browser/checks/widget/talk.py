@@ -58,6 +58,7 @@ async def talk(world: World):
             await assistant.client.request("transcript.segment", id=id, rev=rev, role="assistant", text=text, final=False)
             await page.until(f"shadow.querySelectorAll('.talk .word').length === {len(text.split())} && words[0].isConnected === {'true' if kept else 'false'}")
             expect_equal(await page.run("return words.filter((word) => word.isConnected).length"), kept)
+        expect_equal(await page.run("const { animationName, animationDuration } = getComputedStyle(part('.talk .caption-text')); return [animationName, animationDuration]"), ["message", "0.35s"])
         await page.run("part('select').value = 'onyx'; part('select').dispatchEvent(new Event('change'))")
         expect_equal(await page.run("return [localStorage.getItem('patchbay.assistant.voice'), text('.voice-menu .hint')]"), ["onyx", "From the next conversation on"])
         expect_equal(await page.run("const [own] = part('select').options; return own.textContent"), "Assistant’s own")
