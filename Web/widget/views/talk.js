@@ -30,7 +30,6 @@ export class Talk {
   #dots = h('div', { class: 'typing-dots', 'aria-hidden': 'true' }, h('span'), h('span'), h('span'))
   #header
   #end
-  #voice
   #stage
   #closing = null
   #isDiscarded = false
@@ -41,9 +40,9 @@ export class Talk {
     this.#session = session
     this.#origin = origin
     const links = new Links()
-    this.#voice = new VoiceMenu(session)
+    const voice = new VoiceMenu(session)
     this.#end = h('button', { type: 'button', class: 'button icon-button', onclick: () => this.#leave() }, icon('close'))
-    this.#header = new Header(this.#voice.element, links.element, this.#end)
+    this.#header = new Header(voice.element, links.element, this.#end)
     this.#ambience = createAmbience(level)
     this.#controls = new Controls(session, level)
     this.#problem = new ProblemView(run)
@@ -66,7 +65,7 @@ export class Talk {
     this.element.addEventListener('close', () => {
       if (!this.#isDiscarded && !this.element.open && Talk.isOpenWith(session.state)) this.#leave()
     })
-    this.#parts = [links, this.#header, this.#voice, logged, status, notices, cards, quick, this.#controls, this.#composer, this.#transcript, this.#problem]
+    this.#parts = [links, this.#header, voice, logged, status, notices, cards, quick, this.#controls, this.#composer, this.#transcript, this.#problem]
     this.statusElement = status.element
   }
 
@@ -92,7 +91,6 @@ export class Talk {
     this.#caption.update(state)
     this.#stage.hidden = isProblem || view === 'transcript'
     this.#transcript.element.hidden = this.#composer.element.hidden = view !== 'transcript' || isProblem
-    this.#voice.element.hidden = view === 'error' && isInCall(state)
     this.statusElement.hidden = isProblem
     this.element.dataset.status = agentStatus(state)
     this.element.toggleAttribute('data-connecting', call.phase === 'connecting' || call.phase === 'reconnecting')
