@@ -206,7 +206,7 @@ export class PatchbayAssistant extends Base {
     const isWanted = this.getAttribute('should-initialize')?.trim().toLowerCase() !== 'false'
     const before = this.#session.state
     const isIconOnly = this.hasAttribute('icon-only')
-    this.#session.configure({ assistant: this.getAttribute('assistant-id')?.trim() ?? '', isWanted, isTalk, isIconOnly, language: languageAt(this) })
+    this.#session.configure({ assistant: this.getAttribute('assistant-id')?.trim() ?? '', isWanted, isTalk, isIconOnly, url: this.getAttribute('url') ?? '', language: languageAt(this) })
     if (this.#session.state !== before) return
     this.#update(before, before)
   }

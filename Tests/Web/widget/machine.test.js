@@ -441,3 +441,12 @@ test('a call that begins with a text has no introduction, which is not remembere
   equal([machine.state.call.onboarding, machine.effects], ['done', ['send']])
   equal(machine.send('typed', { text: 'Hello' }).effects, [])
 })
+
+test('another gateway is asked for the assistant anew, after a call once it has ended', () => {
+  is(new Machine().loaded().configured({ url: 'wss://other' }), 'loading', 'load')
+  const machine = new Machine().inCall().configured({ url: 'wss://other' })
+  is(machine, 'expanded')
+  is(machine.send('stop'), 'loading', 'leave', 'load')
+  is(machine.send('loaded', { attempt: machine.state.attempt, definition }), 'collapsed')
+  is(machine.configured({ url: 'wss://other' }), 'collapsed')
+})

@@ -13,6 +13,8 @@ export const initialState = {
   view: 'idle',
   isWanted: false,
   assistant: '',
+  // The gateway's address as the page gives it; may be empty.
+  url: '',
   isTalk: false,
   // Only a button without text, and the transcript: the panel is never shown as `expanded`.
   isIconOnly: false,
@@ -21,6 +23,7 @@ export const initialState = {
   // Of the assistant that was loaded; null before.
   definition: null,
   loaded: '',
+  loadedFrom: '',
   // Counts loads and calls, so that late answers to earlier ones are ignored.
   attempt: 0,
   call: newCall,
@@ -66,16 +69,17 @@ export function handle(state, event, now) {
 const unchanged = (state) => ({ state, effects: [] })
 
 const transitions = {
-  /** The element's attributes: `assistant`, `isWanted` (should-initialize), `isTalk`, `isIconOnly`, and the page's `language`. A call is never ended by them. */
-  configured(state, { assistant, isWanted, isTalk, isIconOnly = false, language = '' }) {
-    const next = withoutVoiceView({ ...state, assistant, isWanted, isTalk, isIconOnly, language })
-    if (isInCall(state) || (isWanted && state.view !== 'idle' && assistant === state.assistant)) return unchanged(next)
+  /** The element's attributes: `assistant`, `isWanted` (should-initialize), `isTalk`, `isIconOnly`, `url`, and the page's `language`. A call is never ended by them. */
+  configured(state, { assistant, isWanted, isTalk, isIconOnly = false, url = '', language = '' }) {
+    const next = withoutVoiceView({ ...state, assistant, isWanted, isTalk, isIconOnly, url, language })
+    const isSame = assistant === state.assistant && url === state.url
+    if (isInCall(state) || (isWanted && state.view !== 'idle' && isSame)) return unchanged(next)
     return rest({ ...next, loaded: '', definition: null })
   },
 
   loaded(state, { definition, assistant = state.assistant }) {
     if (state.view !== 'loading') return unchanged(state)
-    return rest({ ...state, definition, loaded: assistant })
+    return rest({ ...state, definition, loaded: assistant, loadedFrom: state.url })
   },
 
   loadFailed: (state, { code, message }) =>
@@ -169,7 +173,8 @@ const transitions = {
 }
 
 /** Whether the attributes were changed during a call that was lost. */
-const isOutdated = (state) => !state.isWanted || state.loaded !== state.assistant
+const isOutdated = (state) => !state.isWanted || !isLoaded(state)
+const isLoaded = ({ loaded, assistant, loadedFrom, url }) => loaded === assistant && loadedFrom === url
 
 /** Whether there is the view `expanded`: the icon alone goes on with the transcript. */
 export const hasVoiceView = ({ isTalk, isIconOnly }) => isTalk || !isIconOnly
@@ -184,7 +189,7 @@ function rest(state) {
   const next = { ...state, call: newCall, problem: null, deadline: null }
   if (!state.isWanted) return unchanged({ ...next, view: 'idle', definition: null, loaded: '', attempt: state.attempt + 1 })
   if (!state.assistant) return unchanged(fail(next, 'initialization', 'no_assistant', ''))
-  if (state.definition && state.loaded === state.assistant) {
+  if (state.definition && isLoaded(state)) {
     // What is open at first: of the talk view only the button, because a page may not be covered before anybody asked for it.
     const isFirst = state.view === 'loading'
     const isOpen = isFirst && state.definition.startState === 'expanded' && !state.isTalk && !state.isIconOnly
