@@ -103,13 +103,17 @@ public struct WidgetCall: Sendable, Hashable {
     public var tools: [Tool] = []
     public var cards: [Card] = []
     public var onboarding = Onboarding.none
-    /// The text to send once the assistant has joined.
-    var pendingText: String?
+    /// The texts to send once the assistant has joined.
+    public internal(set) var pendingTexts: [String] = []
     /// The number of lines that the widget itself has added.
     private var ownLines = 0
 
     /// The number of cards to show; older ones are removed.
     static let cardsMax = 8
+    static let pendingTextsMax = 8
+
+    /// Whether a text is kept until there is an assistant. After one has left, no other joins.
+    public var canQueue: Bool { agent == nil && absence != .left && pendingTexts.count < Self.pendingTextsMax }
 
     mutating func addLine(_ kind: TranscriptItem.Kind, name: String = "", _ text: String, at now: Int) {
         ownLines += 1

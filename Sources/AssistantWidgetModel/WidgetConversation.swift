@@ -42,6 +42,9 @@ extension WidgetCall {
         case .typed(let text):
             refusal = nil
             addLine(.typed, text, at: now)
+            // A user who types knows how to go on.
+            return endOnboarding(isRemembered: true)
+        case .queued(let text): if canQueue { pendingTexts.append(text) }
 
         case .onboardingFinished(let isComplete): return endOnboarding(isRemembered: isComplete)
         case .onboardingSkipped: return endOnboarding(isRemembered: true)
@@ -68,13 +71,12 @@ extension WidgetCall {
         var effects: [WidgetEffect] = []
         // An assistant that replaces a lost one has not seen the earlier request.
         if onboarding == .wanted || (isNew && onboarding == .asked) {
-            onboarding = .asked
-            effects.append(.onboarding)
+            // A user who has asked something gets the answer; the introduction is left for another call.
+            onboarding = pendingTexts.isEmpty ? .asked : .done
+            if onboarding == .asked { effects.append(.onboarding) }
         }
-        if let text = pendingText {
-            effects.append(.send(text: text))
-            pendingText = nil
-        }
+        for text in pendingTexts { effects.append(.send(text: text)) }
+        pendingTexts = []
         // Treat an assistant that reports no state as ready.
         agent = Agent(identity: identity, name: name, state: state ?? .idle, isAway: false)
         (absence, wait, agentDueAt) = (nil, nil, nil)

@@ -38,8 +38,10 @@ public struct WidgetMachine: Sendable, Hashable {
             return [.leave]
         case .disconnected(let reason, let message, let closeCode, _):
             guard state.isInCall else { return [] }
-            if ["CLIENT_INITIATED", "ROOM_DELETED", "ROOM_CLOSED"].contains(reason) { return rest() }
+            // Close what the call has opened: the room and the account's session.
+            if ["CLIENT_INITIATED", "ROOM_DELETED", "ROOM_CLOSED"].contains(reason) { return [.leave] + rest() }
             fail(.connection, reason, message, closeCode)
+            return [.leave]
         case .stop:
             guard state.isInCall else { return [] }
             state.attempt += 1
@@ -85,7 +87,7 @@ public struct WidgetMachine: Sendable, Hashable {
         let canStart =
             [.collapsed, .expanded].contains(state.view) || (state.view == .error && state.problem?.kind != .initialization)
         guard !state.isInCall, canStart else { return [] }
-        return isOutdated ? rest() : begin(text, now)
+        return isOutdated ? rest() : begin(text.map { [$0] } ?? [], now)
     }
 
     private mutating func connected(_ identity: String, _ hasSeenOnboarding: Bool, _ now: Int) -> [WidgetEffect] {
@@ -107,7 +109,7 @@ public struct WidgetMachine: Sendable, Hashable {
             state.loaded = ""
             return rest()
         }
-        return isOutdated ? rest() : begin(nil, now)
+        return isOutdated ? rest() : begin(state.problem?.pendingTexts ?? [], now)
     }
 
     private mutating func tick(_ now: Int) -> [WidgetEffect] {
@@ -158,11 +160,11 @@ public struct WidgetMachine: Sendable, Hashable {
         return [.load(attempt: state.attempt)]
     }
 
-    private mutating func begin(_ text: String?, _ now: Int) -> [WidgetEffect] {
+    private mutating func begin(_ pendingTexts: [String], _ now: Int) -> [WidgetEffect] {
         state.attempt += 1
         state.call = WidgetCall()
         state.call.phase = .connecting
-        state.call.pendingText = text
+        state.call.pendingTexts = pendingTexts
         state.view = .connecting
         state.problem = nil
         state.deadline = now + Self.connectTimeMax
@@ -171,7 +173,8 @@ public struct WidgetMachine: Sendable, Hashable {
 
     private mutating func fail(_ kind: WidgetState.Problem.Kind, _ code: String, _ message: String, _ closeCode: Int? = nil) {
         let hadBegun = state.call.phase == .connected || state.call.phase == .reconnecting
-        state.problem = WidgetState.Problem(kind: kind, code: code, message: message, closeCode: closeCode, hadBegun: hadBegun)
+        state.problem = WidgetState.Problem(
+            kind: kind, code: code, message: message, closeCode: closeCode, hadBegun: hadBegun, pendingTexts: state.call.pendingTexts)
         state.view = .error
         state.call = WidgetCall()
         state.deadline = nil

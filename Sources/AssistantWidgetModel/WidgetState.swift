@@ -24,6 +24,8 @@ public struct WidgetState: Sendable, Hashable {
         public var closeCode: Int?
         /// Whether the lost call had been connected.
         public var hadBegun: Bool
+        /// The texts that were not sent, which a retry sends.
+        public var pendingTexts: [String] = []
     }
 
     public internal(set) var view = View.idle
@@ -121,6 +123,8 @@ public enum ConversationEvent: Sendable, Hashable {
     case playout(segment: String, spokenChars: Int, word: String?)
     case message(name: String, text: String)
     case typed(text: String)
+    /// The user typed a text before the assistant has joined. It is sent then.
+    case queued(text: String)
     case toolStarted(id: String, name: String)
     case toolFinished(id: String)
     case toolFailed(id: String, name: String, message: String, canRetry: Bool)

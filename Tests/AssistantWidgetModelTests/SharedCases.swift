@@ -182,6 +182,7 @@ struct JSONFields: Decodable, Sendable {
             return .playout(segment: segment.text("id"), spokenChars: position.number("spokenChars") ?? 0, word: word)
         case "message": return .message(name: text("name"), text: text("text"))
         case "typed": return .typed(text: text("text"))
+        case "queued": return .queued(text: text("text"))
         case "toolStarted": return .toolStarted(id: text("id"), name: text("name"))
         case "toolFinished": return .toolFinished(id: text("id"))
         case "toolFailed":
