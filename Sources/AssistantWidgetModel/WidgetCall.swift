@@ -94,6 +94,10 @@ public struct WidgetCall: Sendable, Hashable {
     /// The reason why nothing can be played, such as `no_output`.
     public var soundBlockage: String?
     public var isRecorded = false
+    /// Whether the user is being asked, before the call, whether conversations are kept.
+    public var isConsentAsked = false
+    /// Whether this conversation is logged.
+    public var isLogged = false
     /// The time at which the gateway closes the call, in milliseconds; nil if it does not.
     public var closesAt: Int?
     /// The message of a refused request.

@@ -33,6 +33,7 @@ extension WidgetCall {
         case .muted(let isMuted): microphone.isMuted = isMuted
         case .sound(let blockage): soundBlockage = blockage
         case .recorded(let isActive): isRecorded = isActive
+        case .logged(let value): isLogged = value
         case .draining(let time): closesAt = time
         case .refused(let message): refusal = message
 

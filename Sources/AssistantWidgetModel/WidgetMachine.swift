@@ -31,6 +31,16 @@ public struct WidgetMachine: Sendable, Hashable {
         case .loadFailed(let code, let message, _):
             if state.view == .loading { fail(.initialization, code, message) }
         case .start(let text): return start(text, now)
+        case .consentNeeded:
+            guard state.call.phase == .connecting else { return [] }
+            state.call.isConsentAsked = true
+            // The call waits for the answer without a time limit.
+            state.deadline = nil
+        case .consentAnswered(let isAllowed):
+            guard state.call.isConsentAsked else { return [] }
+            state.call.isConsentAsked = false
+            state.deadline = now + Self.connectTimeMax
+            return [.consent(attempt: state.attempt, isAllowed: isAllowed)]
         case .connected(let identity, let hasSeenOnboarding, _): return connected(identity, hasSeenOnboarding, now)
         case .connectFailed(let kind, let code, let message, let closeCode, _):
             guard state.call.phase == .connecting else { return [] }
@@ -191,7 +201,7 @@ extension WidgetEvent {
     fileprivate var attempt: Int? {
         switch self {
         case .loaded(_, _, let attempt), .loadFailed(_, _, let attempt), .connected(_, _, let attempt),
-            .connectFailed(_, _, _, _, let attempt), .disconnected(_, _, _, let attempt):
+            .connectFailed(_, _, _, _, let attempt), .disconnected(_, _, _, let attempt), .consentNeeded(let attempt):
             attempt
         default: nil
         }

@@ -82,6 +82,9 @@ public enum WidgetEvent: Sendable, Hashable {
     case loadFailed(code: String, message: String, attempt: Int)
     /// The user starts a conversation; `text` is sent on the user's behalf once the assistant has joined.
     case start(text: String? = nil)
+    /// The user has to be asked whether conversations are kept.
+    case consentNeeded(attempt: Int)
+    case consentAnswered(isAllowed: Bool)
     case connected(identity: String, hasSeenOnboarding: Bool, attempt: Int)
     case connectFailed(WidgetState.Problem.Kind = .connection, code: String, message: String, closeCode: Int? = nil, attempt: Int)
     /// The call ended: by the user, by the gateway, or because the connection could not be restored.
@@ -117,6 +120,7 @@ public enum ConversationEvent: Sendable, Hashable {
     case muted(Bool)
     case sound(blockage: String?)
     case recorded(Bool)
+    case logged(Bool)
     case draining(closesAt: Int?)
     case refused(message: String)
     case segment(WidgetSegment, name: String)
@@ -142,6 +146,8 @@ public enum ConversationEvent: Sendable, Hashable {
 public enum WidgetEffect: Sendable, Hashable {
     case load(attempt: Int)
     case connect(attempt: Int)
+    /// Stores the user's answer, then joins.
+    case consent(attempt: Int, isAllowed: Bool)
     /// Publishes the microphone.
     case microphone
     case leave
@@ -156,6 +162,7 @@ public enum WidgetEffect: Sendable, Hashable {
         switch self {
         case .load: "load"
         case .connect: "connect"
+        case .consent: "consent"
         case .microphone: "microphone"
         case .leave: "leave"
         case .onboarding: "onboarding"

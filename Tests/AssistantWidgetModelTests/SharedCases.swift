@@ -133,6 +133,8 @@ struct JSONFields: Decodable, Sendable {
         case "loaded": return definition.map { .loaded($0, attempt: attempt) }
         case "loadFailed": return .loadFailed(code: text("code"), message: text("message"), attempt: attempt)
         case "start": return .start(text: optionalText("text"))
+        case "consentNeeded": return .consentNeeded(attempt: attempt)
+        case "consentAnswered": return .consentAnswered(isAllowed: bool("isAllowed"))
         case "connected":
             return .connected(identity: text("identity"), hasSeenOnboarding: bool("hasSeenOnboarding"), attempt: attempt)
         case "connectFailed":
@@ -166,6 +168,7 @@ struct JSONFields: Decodable, Sendable {
         case "muted": return .muted(bool("isMuted"))
         case "sound": return .sound(blockage: optionalText("blockage"))
         case "recorded": return .recorded(bool("isActive"))
+        case "logged": return .logged(bool("isLogged"))
         case "draining": return .draining(closesAt: number("closesAt"))
         case "refused": return .refused(message: text("message"))
         case "segment":

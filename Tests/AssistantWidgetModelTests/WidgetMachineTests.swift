@@ -11,12 +11,13 @@ struct WidgetMachineTests {
         }
         let agent = call.agent.map { "\($0.identity) \($0.name) \($0.state.rawValue)\($0.isAway ? " away" : "")" }
         let microphone = call.microphone.state.rawValue + (call.microphone.isMuted ? " muted" : "")
+        let consent = call.isConsentAsked ? "asked" : call.isLogged ? "logged" : ""
         return [
             "view": .text(state.view.rawValue), "attempt": .number(state.attempt), "deadline": JSONValue(state.deadline),
             "settings": JSONValue(state.settings?.id), "problem": JSONValue(problem), "phase": .text(call.phase.rawValue),
             "status": .text(state.agentStatus.rawValue), "agent": JSONValue(agent), "absence": JSONValue(call.absence?.rawValue),
             "wait": JSONValue(call.wait), "microphone": .text(microphone + (state.hasMicrophoneScreen ? " screen" : "")),
-            "isTyping": .bool(call.isTyping), "onboarding": .text(call.onboarding.rawValue),
+            "consent": .text(consent), "isTyping": .bool(call.isTyping), "onboarding": .text(call.onboarding.rawValue),
             "tools": JSONValue(call.tools.map(\.name)),
             "cards": JSONValue(
                 call.cards.map { card in

@@ -28,6 +28,7 @@ function summary(state) {
     absence: call.absence,
     wait: call.wait,
     microphone: `${call.microphone.state}${call.microphone.isMuted ? ' muted' : ''}${hasMicrophoneScreen(state) ? ' screen' : ''}`,
+    consent: call.isConsentAsked ? 'asked' : call.isLogged ? 'logged' : '',
     isTyping: call.isTyping,
     onboarding: call.onboarding,
     tools: call.tools.map(({ name }) => name),
