@@ -122,7 +122,8 @@ public enum ConversationEvent: Sendable, Hashable {
     case recorded(Bool)
     case logged(Bool)
     case draining(closesAt: Int?)
-    case refused(message: String)
+    /// A request was refused; nil if one has succeeded since.
+    case refused(message: String?)
     case segment(WidgetSegment, name: String)
     case playout(segment: String, spokenChars: Int, word: String?)
     case message(name: String, text: String)

@@ -170,7 +170,7 @@ struct JSONFields: Decodable, Sendable {
         case "recorded": return .recorded(bool("isActive"))
         case "logged": return .logged(bool("isLogged"))
         case "draining": return .draining(closesAt: number("closesAt"))
-        case "refused": return .refused(message: text("message"))
+        case "refused": return .refused(message: optionalText("message"))
         case "segment":
             let segment = object("segment")
             return .segment(
