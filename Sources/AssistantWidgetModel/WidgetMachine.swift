@@ -67,7 +67,7 @@ public struct WidgetMachine: Sendable, Hashable {
             state.view = .transcript
             state.call.isTyping = true
         case .tick: return tick(now)
-        case .conversation(let event):
+        case .conversation(let event, _):
             guard state.isInCall else { return [] }
             let before = state.call
             let effects = state.call.handle(event, at: now)
@@ -203,6 +203,7 @@ extension WidgetEvent {
         case .loaded(_, _, let attempt), .loadFailed(_, _, let attempt), .connected(_, _, let attempt),
             .connectFailed(_, _, _, _, let attempt), .disconnected(_, _, _, let attempt), .consentNeeded(let attempt):
             attempt
+        case .conversation(_, let attempt): attempt
         default: nil
         }
     }

@@ -99,8 +99,8 @@ public enum WidgetEvent: Sendable, Hashable {
     /// The user continues by text, without a microphone.
     case typeInstead
     case tick
-    /// An event within the call; ignored without a call.
-    case conversation(ConversationEvent)
+    /// An event within the call; ignored without a call. `attempt`: the call whose room has caused it; nil for the user's own actions.
+    case conversation(ConversationEvent, attempt: Int? = nil)
 }
 
 /// An event within a call.

@@ -151,7 +151,7 @@ struct JSONFields: Decodable, Sendable {
         case "showVoice": return .showVoice
         case "typeInstead": return .typeInstead
         case "tick": return .tick
-        default: return conversationEvent.map(WidgetEvent.conversation)
+        default: return conversationEvent.map { WidgetEvent.conversation($0, attempt: attempt) }
         }
     }
 
