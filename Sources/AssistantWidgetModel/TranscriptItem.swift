@@ -44,7 +44,8 @@ public struct TranscriptItem: Sendable, Hashable, Identifiable {
         self.text = text
     }
 
-    public var isUser: Bool { kind == .user || kind == .typed }
+    /// Whether it is the user's: what was said, typed or chosen on a card.
+    public var isUser: Bool { kind == .user || kind == .typed || kind == .note }
 }
 
 /// Divides a line into the text that was heard, the current word, the text still to come, and the text that is never heard.

@@ -80,6 +80,12 @@ struct WidgetTranscriptTests {
         WidgetSegment(id: "s\(number)", kind: .user, text: text, isFinal: isFinal)
     }
 
+    @Test func choicesOnCardsAreTheUsers() {
+        let kinds: [TranscriptItem.Kind] = [.user, .typed, .note, .assistant, .message]
+        let found = kinds.map { TranscriptItem(id: "a", at: 0, kind: $0, text: "x").isUser }
+        #expect(found == [true, true, true, false, false])
+    }
+
     @Test func onlyTheNewestLinesAreKept() {
         var transcript = WidgetTranscript()
         for number in 0..<700 { transcript.apply(segment(number, "x"), name: "", at: number) }
