@@ -111,8 +111,13 @@ extension KeyedDecodingContainer {
 
     /// Returns a web address, or an empty text: a link with another scheme could run code.
     fileprivate func link(_ key: Key) -> String {
-        let text = text(key)
-        return text.hasPrefix("https://") || text.hasPrefix("http://") ? text : ""
+        let parts = text(key).split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[1].hasPrefix("//") else { return "" }
+        let scheme = parts[0].lowercased()
+        let address = parts[1].dropFirst(2)
+        let host = address.prefix { !"/?#".contains($0) }
+        guard scheme == "https" || scheme == "http", !host.isEmpty else { return "" }
+        return "\(scheme)://\(host.lowercased())\(address.dropFirst(host.count))"
     }
 }
 
