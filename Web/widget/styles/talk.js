@@ -230,9 +230,9 @@ export const talk = css`
       transition: opacity 0.25s ease-out !important;
     }
 
-    .talk .caption[data-kind='user'], .talk .caption[data-kind='assistant'] .caption-text, .talk .lines li, .talk .card, .talk .chip { animation: appear 0.35s ease backwards !important; }
+    .talk .caption[data-kind='user'], .talk .caption[data-kind='assistant'] .caption-text, .talk .lines li, .talk .card, .talk .chip { animation: fade 0.35s ease backwards !important; }
 
-    @keyframes appear {
+    @keyframes fade {
       from { opacity: 0; }
     }
   }
