@@ -140,7 +140,7 @@ export class PatchbayAssistant extends HTMLElement {
   stop(): void
   /** Returns whether the user is muted now. Nothing changes without a conversation or a microphone. */
   toggleMute(): Promise<boolean>
-  /** Returns whether the text was sent. Without a conversation, it starts one (as `start` does), which begins with it. */
+  /** Returns whether the text was sent, or is sent once the assistant has joined. Without a conversation, it starts one (as `start` does). */
   sendText(text: string): Promise<boolean>
 }
 
