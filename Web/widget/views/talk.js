@@ -143,6 +143,8 @@ export class Talk {
     const animation = this.#animate(true)
     this.#closing = animation
     animation.onfinish = () => {
+      // The event may come after the dialog was opened again.
+      if (this.#closing !== animation) return
       this.#closing = null
       this.#shut()
       // Its last frame would clip the dialog when it is open again.
