@@ -7,6 +7,8 @@ export class Account {
   #access
   #refresh
   #renewal = null
+  // Settles when a response with new tokens has arrived that revokes the present ones.
+  #replacement = null
 
   /** `access_token` may be missing: it is requested then. `keep` gets the refresh token when the page is left. */
   constructor({ access_token = null, refresh_token }, keep = null) {
@@ -37,6 +39,10 @@ export class Account {
 
   /** Returns an access token for a connection that outlives requests. `isRefused`: gets a fresh one, because the last one is no longer accepted. */
   async token({ isRefused = false } = {}) {
+    if (this.#replacement) {
+      await this.#replacement
+      if (this.#access) return this.#access
+    }
     if (isRefused || !this.#access) await this.#renew()
     return this.#access
   }
@@ -45,6 +51,13 @@ export class Account {
   adopt({ access_token, refresh_token }) {
     this.#access = access_token
     this.#refresh = refresh_token
+  }
+
+  /** Adopts the tokens of a response that revokes the present ones. Connections that are refused meanwhile get the new ones. */
+  async replace(response) {
+    this.#replacement = response.then((tokens) => this.adopt(tokens)).catch(() => {}).finally(() => (this.#replacement = null))
+    await this.#replacement
+    await response
   }
 
   async logOut() {

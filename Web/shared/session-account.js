@@ -51,7 +51,7 @@ export class SessionAccount extends Account {
   }
 
   async changePassword(current_password, new_password) {
-    this.adopt(await this.send('PUT', '/v1/users/me/password', { current_password, new_password }))
+    await this.replace(this.send('PUT', '/v1/users/me/password', { current_password, new_password }))
   }
 
   forget() {

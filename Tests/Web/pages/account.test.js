@@ -84,3 +84,17 @@ test('tokens that replace others during a renewal stay, and a login that ends du
     await assert.rejects(account.send('GET', '/a'), { code: 'logged_out', status: 401 })
   }
 })
+
+test('a connection that is refused while the password changes waits for the new tokens', async (context) => {
+  const gateway = new Gateway(context)
+  const account = new Account({ access_token: 'old', refresh_token: 'revoked' })
+  let respond = (_tokens) => {}
+  const changing = account.replace(new Promise((resolve) => (respond = resolve)))
+  const token = account.token({ isRefused: true })
+  respond({ access_token: 'access-1', refresh_token: 'refresh' })
+  await changing
+  assert.deepEqual([await token, gateway.refreshes], ['access-1', 0])
+  // A change that is refused leaves the tokens.
+  await assert.rejects(account.replace(Promise.reject(new Error('wrong'))), { message: 'wrong' })
+  assert.equal(await account.token(), 'access-1')
+})
