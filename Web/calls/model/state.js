@@ -64,7 +64,7 @@ const reducers = {
 
   calls: (state, { calls, elsewhere }) => {
     const people = { ...state.people }
-    for (const { caller, callerName, direction } of calls) if (direction === 'incoming' && callerName) people[caller] = { ...people[caller], name: callerName }
+    for (const { caller, callerName } of [...calls, ...elsewhere]) if (callerName && caller !== state.user?.id) people[caller] = { ...people[caller], name: callerName }
     const audio = Object.fromEntries(Object.entries(state.audio).filter(([id]) => calls.some((call) => call.id === id)))
     return withShown({ ...state, people, audio, calls, elsewhere }, state)
   },

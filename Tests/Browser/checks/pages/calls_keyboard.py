@@ -98,6 +98,8 @@ async def keyboard(world: World):
         await bob.shows("Call ended")
         await keys.act("Close", back=True)
         await keys.act("Recents")
+        # The list is loaded again after each call.
+        await page.until("document.querySelectorAll('recent-list li').length === 4")
         await keys.act("Call ")
         await bob.shows("@ann", "incoming-calls")
         await bob.press("Decline")
