@@ -1,0 +1,1 @@
+"""Connections to the gateway: WebSockets that reconnect, and requests with replies."""

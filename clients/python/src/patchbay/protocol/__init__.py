@@ -1,0 +1,1 @@
+"""The wire format, without sockets or clocks (docs/protocol)."""

@@ -1,0 +1,352 @@
+"""The state of a room as its events describe it. Reads no clock and no socket."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..connection.disconnection import DisconnectReason
+from ..protocol.models import Hello, ParticipantInfo, RoomInfo, TrackInfo, integer, mapping, number, text
+from ..protocol.transcript import Transcript, TranscriptSegment
+from . import events
+from .data import DataPacket, DataPacketKind, SipDTMF, TextMessage, dtmf_code, payload_bytes
+from .participant import Participant, RemoteParticipant
+from .track import RemoteTrackPublication, SubscriptionControl, TrackPublication
+
+JSON = dict[str, Any]
+
+
+class RoomState:
+    """Participants, tracks, transcript and speakers.
+
+    Args:
+        local: this client's participant.
+        control: what remote publications ask of the room.
+        auto_subscribe: whether tracks count as subscribed when they are published.
+
+    """
+
+    def __init__(self, local: Participant, control: SubscriptionControl, *, auto_subscribe: bool) -> None:
+        self.local = local
+        self.info: RoomInfo | None = None
+        self.remote: dict[str, RemoteParticipant] = {}
+        self.transcript = Transcript()
+        self.recording = False
+        self.waiting_agents: dict[str, str] = {}
+        self.active_speakers: list[Participant] = []
+        self._control = control
+        self._auto_subscribe = auto_subscribe
+        self._by_alias: dict[int, RemoteTrackPublication] = {}
+        self._handlers: dict[str, Callable[[JSON], Iterable[events.RoomEvent]]] = {
+            "participant.joined": self._joined,
+            "participant.updated": self._updated,
+            "participant.left": self._left,
+            "agent.joined": lambda _: (),
+            "agent.lost": lambda _: (),
+            "agent.state": self._agent_state,
+            "agent.waiting": self._agent_waiting,
+            "track.published": self._published,
+            "track.unpublished": self._unpublished,
+            "track.muted": lambda data: self._muted(data, True),
+            "track.unmuted": lambda data: self._muted(data, False),
+            "talk.started": self._talk_started,
+            "talk.stopped": self._talk_stopped,
+            "speakers.changed": self._speakers,
+            "silence": self._silence,
+            "playout.started": self._playout_started,
+            "playout.finished": self._playout_finished,
+            "playout.cleared": self._playout_cleared,
+            "playout.backlog": self._playout_backlog,
+            "data": self._data,
+            "text": self._text,
+            "dtmf": self._dtmf,
+            "transcript.segment": self._segment,
+            "call.held": lambda data: self._held(data, True),
+            "call.resumed": lambda data: self._held(data, False),
+            "call.muted": lambda data: self._call_muted(data, True),
+            "call.unmuted": lambda data: self._call_muted(data, False),
+            "room.updated": self._room_updated,
+            "recording.started": lambda _: self._recording(True),
+            "recording.stopped": lambda _: self._recording(False),
+            "quality.changed": self._quality,
+            "server.draining": lambda data: [events.ServerDraining(integer(data, "deadline", 0))],
+        }
+
+    def apply(self, kind: str, data: JSON) -> list[events.RoomEvent]:
+        """Applies an event of the gateway and returns what it means to the program.
+
+        Raises:
+            ProtocolError: the event lacks required fields.
+
+        """
+        handler = self._handlers.get(kind)
+        return [events.UnknownEvent(kind, data)] if handler is None else list(handler(data))
+
+    def join(self, hello: Hello) -> list[events.RoomEvent]:
+        """Takes over the state of a join that did not resume, the first or a later one."""
+        before, self.remote = self.remote, {}
+        tracks, self._by_alias = {pub.sid: pub for pub in self._by_alias.values()}, {}
+        found: list[events.RoomEvent] = []
+        self.info = hello.room
+        self.local.update(hello.participant)
+        self.recording = False
+        self.waiting_agents = {}
+        self.active_speakers = []
+        for info in hello.participants:
+            known = before.pop(info.identity, None)
+            if known is not None and known.sid == info.sid:
+                participant = known
+                participant.update(info)
+                participant.track_publications = {}
+            else:
+                participant = RemoteParticipant(info)
+                if known is not None:
+                    found.append(self._gone(known))
+                if before or known is not None:
+                    found.append(events.ParticipantConnected(participant))
+            self.remote[info.identity] = participant
+            for track in info.tracks or []:
+                found += self._add_track(participant, track, tracks.pop(track.sid, None))
+        for publication in tracks.values():
+            publication.track.frames.end()
+        return [self._gone(participant) for participant in before.values()] + found
+
+    def end(self) -> None:
+        """The connection has ended: no more audio arrives."""
+        for publication in self._by_alias.values():
+            publication.track.frames.end()
+
+    # Look-ups.
+
+    def track(self, alias: int) -> RemoteTrackPublication | None:
+        """The remote track with this alias."""
+        return self._by_alias.get(alias)
+
+    def publication(self, sid: object) -> TrackPublication | None:
+        """The track with this sid, remote or local."""
+        for participant in (self.local, *self.remote.values()):
+            for publication in participant.publications:
+                if publication.sid == sid:
+                    return publication
+        return None
+
+    def participant(self, identity: object) -> Participant | None:
+        """The participant with this identity, remote or local."""
+        if identity == self.local.identity:
+            return self.local
+        return self.remote.get(str(identity))
+
+    # Participants.
+
+    def _joined(self, data: JSON) -> Iterable[events.RoomEvent]:
+        info = ParticipantInfo.parse(data)
+        known = self.remote.get(info.identity)
+        if known is not None and known.sid == info.sid:
+            return
+        participant = RemoteParticipant(info)
+        self.remote[info.identity] = participant
+        self.waiting_agents.pop(info.identity, None)
+        yield events.ParticipantConnected(participant)
+        for track in info.tracks or []:
+            yield from self._add_track(participant, track)
+
+    def _updated(self, data: JSON) -> Iterable[events.RoomEvent]:
+        info = ParticipantInfo.parse(data)
+        participant = self.participant(info.identity)
+        if participant is None:
+            return
+        name, metadata, attributes = participant.name, participant.metadata, participant.attributes
+        participant.update(info)
+        if name != info.name:
+            yield events.ParticipantNameChanged(participant, name, info.name)
+        if metadata != info.metadata:
+            yield events.ParticipantMetadataChanged(participant, metadata, info.metadata)
+        changed = {key: value for key, value in info.attributes.items() if attributes.get(key) != value}
+        changed |= {key: "" for key in attributes if key not in info.attributes}
+        if changed:
+            yield events.ParticipantAttributesChanged(changed, participant)
+        if isinstance(participant, RemoteParticipant) and (state := data.get("connection")) is not None:
+            connected = state != "reconnecting"
+            if connected != participant.connected:
+                participant.connected = connected
+                yield events.ParticipantConnectionChanged(participant, connected)
+
+    def _left(self, data: JSON) -> Iterable[events.RoomEvent]:
+        participant = self.remote.pop(text(data, "participant"), None)
+        if participant is None:
+            return
+        participant.disconnect_reason = DisconnectReason.parse(data.get("reason"))
+        for publication in list(participant.track_publications.values()):
+            yield from self._remove_track(participant, publication)
+        yield events.ParticipantDisconnected(participant)
+
+    def _gone(self, participant: RemoteParticipant) -> events.RoomEvent:
+        participant.disconnect_reason = DisconnectReason.UNKNOWN_REASON
+        return events.ParticipantDisconnected(participant)
+
+    def _agent_state(self, data: JSON) -> Iterable[events.RoomEvent]:
+        if (participant := self.participant(data.get("participant"))) is not None:
+            participant.agent_state = text(data, "state")
+            participant.attributes["lk.agent.state"] = participant.agent_state
+            yield events.AgentStateChanged(participant, participant.agent_state)
+
+    def _agent_waiting(self, data: JSON) -> Iterable[events.RoomEvent]:
+        identity, reason = text(data, "participant"), text(data, "reason", "busy")
+        self.waiting_agents[identity] = reason
+        yield events.AgentWaiting(identity, reason)
+
+    def _held(self, data: JSON, held: bool) -> Iterable[events.RoomEvent]:
+        if (participant := self.participant(data.get("participant"))) is not None:
+            participant.held = held
+            yield events.HoldChanged(participant, held)
+
+    def _call_muted(self, data: JSON, muted: bool) -> Iterable[events.RoomEvent]:
+        if (participant := self.participant(data.get("participant"))) is not None:
+            participant.call_muted = muted
+            yield events.CallMuteChanged(participant, muted)
+
+    def _quality(self, data: JSON) -> Iterable[events.RoomEvent]:
+        if (participant := self.participant(data.get("participant"))) is not None:
+            participant.connection_quality = text(data, "quality")
+            yield events.ConnectionQualityChanged(participant, participant.connection_quality)
+
+    # Tracks.
+
+    def _published(self, data: JSON) -> Iterable[events.RoomEvent]:
+        info = TrackInfo.parse(mapping(data, "track"))
+        participant = self.remote.get(info.participant)
+        if participant is not None and info.sid not in participant.track_publications:
+            yield from self._add_track(participant, info)
+
+    def _add_track(
+        self, participant: RemoteParticipant, info: TrackInfo, known: RemoteTrackPublication | None = None
+    ) -> Iterable[events.RoomEvent]:
+        subscribed = self._auto_subscribe and self.local.permissions.can_subscribe
+        publication = known or RemoteTrackPublication(info, self._control, subscribed=subscribed)
+        participant.track_publications[info.sid] = publication
+        self._by_alias[info.alias] = publication
+        if known is not None:
+            publication.info = info
+            publication.track.frames.rejoined()
+            return
+        yield events.TrackPublished(publication, participant)
+        if subscribed:
+            yield events.TrackSubscribed(publication.track, publication, participant)
+
+    def _unpublished(self, data: JSON) -> Iterable[events.RoomEvent]:
+        participant = self.remote.get(text(data, "participant", ""))
+        publication = participant and participant.track_publications.get(text(data, "track"))
+        if participant and publication:
+            yield from self._remove_track(participant, publication)
+
+    def _remove_track(
+        self, participant: RemoteParticipant, publication: RemoteTrackPublication
+    ) -> Iterable[events.RoomEvent]:
+        participant.track_publications.pop(publication.sid, None)
+        self._by_alias.pop(publication.info.alias, None)
+        publication.track.frames.end()
+        if publication.subscribed:
+            yield events.TrackUnsubscribed(publication.track, publication, participant)
+        yield events.TrackUnpublished(publication, participant)
+
+    def _muted(self, data: JSON, muted: bool) -> Iterable[events.RoomEvent]:
+        publication = self.publication(data.get("track"))
+        participant = self.participant(data.get("participant"))
+        if publication is not None and participant is not None:
+            publication.info.muted = muted
+            event = events.TrackMuted if muted else events.TrackUnmuted
+            yield event(participant, publication)
+
+    # Speech and playout.
+
+    def _talk_started(self, data: JSON) -> Iterable[events.RoomEvent]:
+        if (participant := self.participant(data.get("participant"))) is not None:
+            participant.speaking = True
+            yield events.TalkStarted(participant, text(data, "track"), integer(data, "ts", 0))
+
+    def _talk_stopped(self, data: JSON) -> Iterable[events.RoomEvent]:
+        if (participant := self.participant(data.get("participant"))) is not None:
+            participant.speaking = False
+            reason = text(data, "reason", "")
+            yield events.TalkStopped(participant, text(data, "track"), integer(data, "ts", 0), reason)
+
+    def _speakers(self, data: JSON) -> Iterable[events.RoomEvent]:
+        for change in data.get("speakers") or []:
+            if (participant := self.participant(change.get("participant"))) is not None:
+                participant.audio_level = number(change, "level") if change.get("active") else 0.0
+        everyone = [self.local, *self.remote.values()]
+        self.active_speakers = sorted(
+            (participant for participant in everyone if participant.audio_level > 0),
+            key=lambda participant: -participant.audio_level,
+        )
+        yield events.ActiveSpeakersChanged(self.active_speakers)
+
+    def _silence(self, data: JSON) -> Iterable[events.RoomEvent]:
+        if (participant := self.participant(data.get("participant"))) is not None:
+            yield events.ParticipantSilent(participant, integer(data, "silent_ms", 0))
+
+    def _playout_started(self, data: JSON) -> Iterable[events.RoomEvent]:
+        participant = self.participant(data.get("participant"))
+        yield events.PlayoutStarted(participant, text(data, "track"), integer(data, "ts", 0))
+
+    def _playout_finished(self, data: JSON) -> Iterable[events.RoomEvent]:
+        yield events.PlayoutFinished(
+            self.participant(data.get("participant")),
+            text(data, "track"),
+            data.get("played_ts"),
+            number(data, "played_ms"),
+            bool(data.get("estimated")),
+        )
+
+    def _playout_cleared(self, data: JSON) -> Iterable[events.RoomEvent]:
+        sid, epoch = text(data, "track"), integer(data, "epoch")
+        publication = self.publication(sid)
+        if publication is not None:
+            publication.info.epoch = epoch
+            if isinstance(publication, RemoteTrackPublication):
+                publication.track.frames.clear(epoch)
+        yield events.PlayoutCleared(
+            sid,
+            text(data, "by", ""),
+            number(data, "played_ms"),
+            number(data, "discarded_ms"),
+            text(data, "reason", ""),
+        )
+
+    def _playout_backlog(self, data: JSON) -> Iterable[events.RoomEvent]:
+        yield events.PlayoutBacklog(text(data, "track"), text(data, "state"), integer(data, "queued_ms", 0))
+
+    # Messages.
+
+    def _segment(self, data: JSON) -> Iterable[events.RoomEvent]:
+        segment = TranscriptSegment.parse(data)
+        if self.transcript.apply(segment):
+            participant = self.participant(segment.participant)
+            yield events.TranscriptionReceived([segment], participant, self.publication(segment.track))
+
+    def _data(self, data: JSON) -> Iterable[events.RoomEvent]:
+        sender = self.remote.get(text(data, "participant", ""))
+        topic = text(data, "topic", "") or None
+        yield events.DataReceived(DataPacket(payload_bytes(data), DataPacketKind.KIND_RELIABLE, sender, topic))
+
+    def _text(self, data: JSON) -> Iterable[events.RoomEvent]:
+        message = TextMessage(
+            text(data, "id", ""), text(data, "text"), text(data, "topic", ""), text(data, "participant", "")
+        )
+        yield events.TextReceived(message)
+
+    def _dtmf(self, data: JSON) -> Iterable[events.RoomEvent]:
+        sender = self.remote.get(text(data, "participant", ""))
+        for digit in text(data, "digits"):
+            yield events.SipDtmfReceived(SipDTMF(dtmf_code(digit), digit, sender))
+
+    # The room.
+
+    def _room_updated(self, data: JSON) -> Iterable[events.RoomEvent]:
+        before = self.info.metadata if self.info else ""
+        self.info = RoomInfo.parse(mapping(data, "room"))
+        yield events.RoomMetadataChanged(before, self.info.metadata)
+
+    def _recording(self, active: bool) -> Iterable[events.RoomEvent]:
+        self.recording = active
+        yield events.RecordingChanged(active)
