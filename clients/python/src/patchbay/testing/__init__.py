@@ -1,0 +1,17 @@
+"""Tests with a real gateway and a caller. `patchbay.testing.fixtures` has fixtures for pytest."""
+
+from .caller import Caller
+from .certificates import Certificates, development_certificates
+from .gateway import Gateway, GatewayError, find_binary
+from .recording import HeardFrame, Recording
+
+__all__ = [
+    "Caller",
+    "Certificates",
+    "Gateway",
+    "GatewayError",
+    "HeardFrame",
+    "Recording",
+    "development_certificates",
+    "find_binary",
+]
