@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..limits import SEGMENTS_MAX
-from ..protocol.media_time import TICKS_PER_MS, ticks_between
+from ..protocol.media_time import ticks_between
 from ..protocol.transcript import TranscriptSegment
 
 
@@ -67,11 +67,9 @@ class SpokenSegments:
 
     def finished(self, played_ts: int | None) -> None:
         """The utterance was played up to here: forgets the segments that ended before."""
-        if played_ts is None:
-            return
         for segment in list(self._segments.values()):
-            ends = segment.words[-1].end_ts if segment.words else segment.end_ts
-            if segment.final and ends is not None and ticks_between(ends, played_ts) >= -20 * TICKS_PER_MS:
+            ends = segment.end_ts
+            if ends is None or (played_ts is not None and ticks_between(ends, played_ts) >= 0):
                 del self._segments[segment.id]
 
     def clear(self, played_ts: int | None) -> list[HeardSegment]:
@@ -85,25 +83,51 @@ class SpokenSegments:
 
 
 def heard_characters(segment: TranscriptSegment, played_ts: int | None) -> int:
-    """Characters up to the end of the last word that was played.
+    """Characters up to the end of the last word that was played, as the gateway sets `spoken_chars`.
 
-    Words are located in the text in order, ignoring case and surrounding punctuation; a word that is not found is
-    skipped. This is how the gateway sets `spoken_chars`.
+    Words are located in the text in order, ignoring case, as written or without enclosing punctuation. A word that is
+    not found is skipped; if the first one that was not played is found, everything before it was played.
     """
-    if played_ts is None:
+    words = segment.words
+    if played_ts is None or not words:
         return 0
-    text, position, heard = segment.text.casefold(), 0, 0
-    if len(text) != len(segment.text):
-        # Folding has changed the length: positions in it would be those of another text.
-        text = segment.text
-    for word in segment.words or ():
+    text, position = segment.text, 0
+    ends = segment.end_ts if segment.end_ts is not None else words[-1].end_ts
+    if ticks_between(ends, played_ts) >= 0:
+        return len(text)
+    for word in words:
+        found = _find(text, word.text, position)
         if ticks_between(word.end_ts, played_ts) < 0:
-            break
-        wanted = _bare(word.text if text is segment.text else word.text.casefold())
-        found = text.find(wanted, position) if wanted else -1
-        if found >= 0:
-            position = heard = found + len(wanted)
-    return heard
+            return position if found is None else max(_before_gap(text, found[0]), position)
+        if found is not None:
+            position = found[1]
+    return len(text)
+
+
+# A match further away is another occurrence of the word.
+_SEARCH_MAX = 200
+
+
+def _find(text: str, word: str, start: int) -> tuple[int, int] | None:
+    for wanted in dict.fromkeys((word, _bare(word))):
+        length = len(wanted)
+        if not length:
+            continue
+        for begin in range(start, min(start + _SEARCH_MAX, len(text) - length) + 1):
+            end = begin + length
+            if text[begin:end].lower() == wanted.lower() and _is_boundary(text, begin) and _is_boundary(text, end):
+                return begin, end
+    return None
+
+
+def _is_boundary(text: str, index: int) -> bool:
+    return not (0 < index < len(text) and text[index - 1].isalnum() and text[index].isalnum())
+
+
+def _before_gap(text: str, index: int) -> int:
+    while index > 0 and not text[index - 1].isalnum():
+        index -= 1
+    return index
 
 
 def _bare(word: str) -> str:

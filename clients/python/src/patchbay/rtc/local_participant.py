@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, overload
 
 from ..errors import RoomEndedError
 from ..protocol.models import ParticipantInfo, Permissions, text
@@ -146,6 +146,10 @@ class LocalParticipant(Participant):
         )
         return text(reply, "payload", "")
 
+    @overload
+    def register_rpc_method(self, method_name: str, handler: H) -> H: ...
+    @overload
+    def register_rpc_method(self, method_name: str, handler: None = None) -> Callable[[H], H]: ...
     def register_rpc_method(self, method_name: str, handler: H | None = None) -> H | Callable[[H], H]:
         """Registers a procedure that others may call, as a call or as a decorator.
 

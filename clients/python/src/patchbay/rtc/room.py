@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Generator
 from types import TracebackType
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar, overload
 
 from ..connection.address import GatewayAddress
 from ..connection.reconnecting import Phase
-from ..errors import ConnectError, ConnectFailure, RequestError
+from ..errors import ConnectError, ConnectFailure
 from ..protocol.transcript import TranscriptSegment
 from .event_hub import EventHub, EventIterator
 from .events import Disconnected, RoomEvent
@@ -91,7 +91,11 @@ class Room:
 
     # Events.
 
-    def on(self, event: str, callback: C | None = None) -> Any:
+    @overload
+    def on(self, event: str, callback: C) -> C: ...
+    @overload
+    def on(self, event: str, callback: None = None) -> Callable[[C], C]: ...
+    def on(self, event: str, callback: C | None = None) -> C | Callable[[C], C]:
         """Adds a callback, as a call or as a decorator. Callbacks are plain functions, as in LiveKit.
 
         Args:
@@ -101,7 +105,11 @@ class Room:
         """
         if callback is not None:
             return self._hub.on(event, callback)
-        return lambda decorated: self._hub.on(event, decorated)
+
+        def add(decorated: C) -> C:
+            return self._hub.on(event, decorated)
+
+        return add
 
     def off(self, event: str, callback: Callable[..., Any]) -> None:
         """Removes a callback."""
@@ -232,6 +240,3 @@ class Room:
     def _finish(self) -> None:
         self._ended.set()
         self._hub.end()
-
-
-__all__ = ["Connecting", "RequestError", "Room"]
