@@ -14,15 +14,9 @@ from patchbay.audio.speech_encoder import SpeechEncoder
 from patchbay.protocol.frames import Frame
 from patchbay.protocol.numbering import TrackNumbering
 from patchbay.testing.fixtures import RoomUnderTest
+from tests.helpers import sweep
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-
-
-def speech(seconds: float) -> AudioFrame:
-    """Something that no two pieces of are alike, so that an alignment is unique."""
-    times = np.arange(int(seconds * 48_000)) / 48_000
-    sweep = 6_000 * np.sin(2 * np.pi * (200 * times + 150 * times**2))
-    return AudioFrame.from_samples(sweep.astype(np.int16), 48_000)
 
 
 def opus_round_trip(samples: Samples) -> Samples:
@@ -45,7 +39,7 @@ async def test_the_echo_is_the_library_s_own_opus_round_trip_sample_by_sample(ro
     try:
         caller = await room.call()
         await caller.wait_for_track("echo")
-        said = speech(2.0)
+        said = sweep(2.0)
         await caller.speak(said)
         heard = await caller.wait_for_silence(1.0)
     finally:

@@ -3,9 +3,11 @@
 from .caller import Caller
 from .certificates import Certificates, development_certificates
 from .gateway import Gateway, GatewayError, find_binary
+from .proxy import BrokenNetwork
 from .recording import HeardFrame, Recording
 
 __all__ = [
+    "BrokenNetwork",
     "Caller",
     "Certificates",
     "Gateway",
