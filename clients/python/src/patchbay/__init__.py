@@ -8,6 +8,8 @@ from .audio.stream import AudioFrameEvent, AudioStream, OpusStream
 from .connection.disconnection import Disconnection, DisconnectReason
 from .connection.operation import Operation
 from .errors import (
+    AudioError,
+    AudioFormatError,
     ConnectError,
     NotConnectedError,
     PatchbayError,
@@ -41,6 +43,8 @@ from .rtc.track import (
 from .version import __version__
 
 __all__ = [
+    "AudioError",
+    "AudioFormatError",
     "AudioFrame",
     "AudioFrameEvent",
     "AudioResampler",

@@ -8,6 +8,8 @@ from ..audio.stream import AudioFrameEvent, AudioStream, OpusStream
 from ..connection.disconnection import Disconnection, DisconnectReason
 from ..connection.operation import Operation
 from ..errors import (
+    AudioError,
+    AudioFormatError,
     ConnectError,
     NotConnectedError,
     PatchbayError,
@@ -40,6 +42,8 @@ from .track import (
 )
 
 __all__ = [
+    "AudioError",
+    "AudioFormatError",
     "AudioFrame",
     "AudioFrameEvent",
     "AudioResampler",

@@ -64,7 +64,6 @@ class Gateway:
         self._store = store
         self._settings = settings or {}
         self._process: subprocess.Popen[str] | None = None
-        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._port = 0
         self.log: list[str] = []
         self.url = ""
@@ -85,13 +84,14 @@ class Gateway:
             self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         except OSError as error:
             raise GatewayError(f"{command[0]} cannot be run: {error}; set {BINARY_VARIABLE}") from error
-        threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True).start()
-        self.url = self._wait_until_ready()
+        lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        threading.Thread(target=self._read, args=(self._process.stdout, lines), daemon=True).start()
+        self.url = self._wait_until_ready(lines)
         self._port = int(self.url.rpartition(":")[2])
 
     def stop(self, *, kill: bool = False) -> None:
         """Stops the process; `kill` without a warning."""
-        process, self._process = self._process, None
+        process, self._process, self.url = self._process, None, ""
         if process is None:
             return
         # The second signal ends a drain.
@@ -128,17 +128,18 @@ class Gateway:
         token = AccessToken(self.api_key, self.api_secret).with_identity(identity).with_kind(kind)
         return token.with_grants(replace(permitted, **grants)).with_ttl(ttl).to_jwt()
 
-    def _read(self, lines: Iterable[str]) -> None:
-        for line in lines:
+    def _read(self, output: Iterable[str], lines: queue.SimpleQueue[str | None]) -> None:
+        for line in output:
             self.log.append(line)
             del self.log[:-_LOG_LINES_MAX]
-            self._lines.put(line)
-        self._lines.put(None)
+            if not self.url:
+                lines.put(line)
+        lines.put(None)
 
-    def _wait_until_ready(self) -> str:
+    def _wait_until_ready(self, lines: queue.SimpleQueue[str | None]) -> str:
         while True:
             try:
-                line = self._lines.get(timeout=_READY_SECONDS)
+                line = lines.get(timeout=_READY_SECONDS)
             except queue.Empty:
                 line = None
             if line is None:

@@ -27,6 +27,8 @@ class BrokenNetwork:
         self._writers: set[asyncio.StreamWriter] = set()
         self._flowing = asyncio.Event()
         self._flowing.set()
+        self._replying = asyncio.Event()
+        self._replying.set()
         self._refusing = False
         self.url = ""
         self.connections = 0
@@ -39,7 +41,7 @@ class BrokenNetwork:
     async def __aexit__(self, *_: object) -> None:
         if self._server is not None:
             self._server.close()
-        self._flowing.set()
+        self.flow()
         self.cut()
         for task in list(self._tasks):
             task.cancel()
@@ -58,9 +60,14 @@ class BrokenNetwork:
         """Forwards nothing, without breaking connections, as when a phone has no network."""
         self._flowing.clear()
 
+    def hold_replies(self) -> None:
+        """Forwards only what the client sends."""
+        self._replying.clear()
+
     def flow(self) -> None:
-        """Forwards again."""
+        """Forwards everything again."""
         self._flowing.set()
+        self._replying.set()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
@@ -73,15 +80,16 @@ class BrokenNetwork:
             writer.transport.abort()
             return
         self._writers |= {writer, far_writer}
-        for source, sink in ((reader, far_writer), (far_reader, writer)):
-            task = asyncio.create_task(self._forward(source, sink))
+        for source, sink, gate in ((reader, far_writer, self._flowing), (far_reader, writer, self._replying)):
+            task = asyncio.create_task(self._forward(source, sink, gate))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _forward(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    async def _forward(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, gate: asyncio.Event) -> None:
         try:
             while data := await source.read(65_536):
                 await self._flowing.wait()
+                await gate.wait()
                 sink.write(data)
                 await sink.drain()
         except OSError:
