@@ -8,15 +8,6 @@ from ..api.rooms import Job
 
 
 @dataclass(slots=True)
-class HeldJob:
-    """A job that was accepted and has not ended."""
-
-    job: Job
-    cancelled: str | None = None
-    error: str | None = None
-
-
-@dataclass(slots=True)
 class JobTable:
     """Capacity, load and drain.
 
@@ -30,7 +21,8 @@ class JobTable:
     capacity: int
     load: float = 0.0
     draining: bool = False
-    _held: dict[str, HeldJob] = field(default_factory=dict)
+    _held: dict[str, Job] = field(default_factory=dict)
+    _cancelled: set[str] = field(default_factory=set)
 
     def __len__(self) -> int:
         return len(self._held)
@@ -46,25 +38,29 @@ class JobTable:
         """Holds a job; false if it is held already."""
         if job.id in self._held:
             return False
-        self._held[job.id] = HeldJob(job)
+        self._held[job.id] = job
         return True
 
-    def cancel(self, job_id: str, reason: str) -> bool:
-        """The gateway has cancelled a job; false if it is not held."""
-        held = self._held.get(job_id)
-        if held is None:
+    def cancel(self, job_id: str) -> bool:
+        """The gateway has cancelled a job, or given it to another worker; false if it is not held."""
+        if job_id not in self._held:
             return False
-        held.cancelled = reason
+        self._cancelled.add(job_id)
         return True
 
-    def end(self, job_id: str) -> HeldJob | None:
+    def is_cancelled(self, job_id: str) -> bool:
+        """Whether a job was cancelled that has not ended yet."""
+        return job_id in self._cancelled
+
+    def end(self, job_id: str) -> None:
         """A job has ended."""
-        return self._held.pop(job_id, None)
+        self._held.pop(job_id, None)
+        self._cancelled.discard(job_id)
 
     @property
     def jobs(self) -> list[Job]:
         """What is held."""
-        return [held.job for held in self._held.values()]
+        return list(self._held.values())
 
     def status(self) -> dict[str, object]:
         """The data of `worker.status`."""

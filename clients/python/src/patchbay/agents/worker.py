@@ -37,6 +37,7 @@ _STATUS_SECONDS = 1.0
 _TURNS_PER_REPORT, _TURNS_MAX = 32, 256
 _RESTART_SECONDS = 5.0
 _ERROR_BYTES_MAX = 1_000
+_FINISH_SECONDS = 2.0
 
 
 @dataclass(slots=True)
@@ -205,10 +206,9 @@ class Worker:
             else:
                 self._notify("job.decline", {"job": job.id})
         elif kind == "job.cancelled":
-            job = decode(Job, {"id": str(data.get("job")), "room": "", "assistant": self._assistant_id})
-            if self._table.cancel(job.id, str(data.get("reason", ""))):
-                logger.info("job %s was cancelled: %s", job.id, data.get("reason", ""))
-                self._tasks[job.id].cancel()
+            job_id = str(data.get("job"))
+            logger.info("job %s was cancelled: %s", job_id, data.get("reason", ""))
+            self._cancel(job_id)
 
     def channel_ended(self, disconnection: Disconnection) -> None:
         """The channel gave up, or was refused: `run` opens another one, or ends."""
@@ -242,8 +242,8 @@ class Worker:
             return
         kept = set(reply.get("jobs") or [])
         for job in self._table.jobs:
-            if job.id not in kept and self._table.cancel(job.id, "another worker has taken the job"):
-                self._tasks[job.id].cancel()
+            if job.id not in kept:
+                self._cancel(job.id)
         self.registered.set()
         self._status_changed.set()
         logger.info("registered as a worker of %s with a capacity of %d", self._assistant_id, self._options.capacity)
@@ -265,6 +265,11 @@ class Worker:
 
     # Jobs.
 
+    def _cancel(self, job_id: str) -> None:
+        task = self._tasks.get(job_id)
+        if self._table.cancel(job_id) and task is not None:
+            task.cancel()
+
     async def _accept(self, job: Job) -> None:
         assert self._channel is not None
         if not self._table.accept(job):
@@ -278,6 +283,9 @@ class Worker:
             logger.info("job %s was not accepted: %s", job.id, error)
             self._table.end(job.id)
             return
+        if self._table.is_cancelled(job.id):
+            self._table.end(job.id)
+            return
         self._tasks[job.id] = asyncio.create_task(
             self._do(accepted, url, token, reply.get("assistant")), name=f"patchbay job {job.id}"
         )
@@ -285,26 +293,37 @@ class Worker:
     async def _do(self, job: Job, url: str, token: str, definition: dict[str, Any] | None) -> None:
         """Does a job and reports its end."""
         assert self._entrypoint is not None
-        error: str | None = None
         options = RoomOptions(ca_file=self._options.ca_file, ssl_context=self._options.ssl_context)
         try:
             async with Room.connect(url, token, options) as room:
                 context = JobContext(job, room, definition, self._report_turn)
-                await self._until_the_room_ends(self._entrypoint, context)
-        except asyncio.CancelledError:
-            held = self._table.end(job.id)
-            # Without a cancelled job it is this worker that ends: the job goes to another one.
-            error = None if held is not None and held.cancelled is not None else "the worker has stopped"
-            raise
-        except Exception as failure:
-            logger.exception("job %s in the room %s failed", job.id, job.room)
-            error = f"{type(failure).__name__}: {failure}"
+                try:
+                    await self._until_the_room_ends(self._entrypoint, context)
+                except asyncio.CancelledError:
+                    # A job that was not cancelled goes to another worker, because this one ends.
+                    if not self._table.is_cancelled(job.id):
+                        await asyncio.shield(asyncio.ensure_future(self._finish(job, "the worker has stopped")))
+                    raise
+                except Exception as failure:
+                    logger.exception("job %s in the room %s failed", job.id, job.room)
+                    # Before the agent leaves the room, which would mean that the job has succeeded.
+                    await self._finish(job, f"{type(failure).__name__}: {failure}")
+                else:
+                    await self._finish(job)
+        except ConnectError as error:
+            logger.warning("job %s: the room %s cannot be joined: %s", job.id, job.room, error)
+            await self._finish(job, str(error))
         finally:
             self._table.end(job.id)
             self._tasks.pop(job.id, None)
             self._status_changed.set()
-            data = {"job": job.id} | ({"error": _shortened(error)} if error else {})
-            self._notify("job.finish", data)
+
+    async def _finish(self, job: Job, error: str | None = None) -> None:
+        """Reports the end of a job. Without a channel the gateway learns it from the room."""
+        data = {"job": job.id} | ({"error": _shortened(error)} if error else {})
+        if self._channel is not None:
+            with contextlib.suppress(PatchbayError):
+                await self._channel.requests.request("job.finish", data, timeout=_FINISH_SECONDS)
 
     async def _until_the_room_ends(self, entrypoint: Entrypoint, context: JobContext) -> None:
         work = asyncio.ensure_future(entrypoint(context))
