@@ -22,6 +22,8 @@ LEAD_SECONDS = 0.3
 
 REPORT_SECONDS = 0.2
 _LATE_SECONDS = 0.2
+# Sums of durations are not exact.
+_ROUNDING_SECONDS = 0.001
 
 
 @dataclass(slots=True)
@@ -115,7 +117,7 @@ class AheadPlayout:
         if self._epoch is None:
             return None
         unheard = 0.0 if self._ends_at is None else max(self._ends_at + self.output_delay - now, 0.0)
-        playing = self._end is not None and (unheard > 0 or bool(self._queue))
+        playing = self._end is not None and (unheard > _ROUNDING_SECONDS or bool(self._queue))
         played = None if self._end is None else advanced(self._end, -from_seconds(unheard))
         queued = sum(ticks for _, ticks in self._queue)
         report = PlayoutReport(self._epoch, played, round(unheard * 1_000 + to_ms(queued), 1))
@@ -130,5 +132,5 @@ class AheadPlayout:
         if report.epoch != self._reported.epoch:
             return True
         if playing:
-            return not self._reported_playing or now - self._reported_at >= REPORT_SECONDS
+            return not self._reported_playing or now - self._reported_at >= REPORT_SECONDS - _ROUNDING_SECONDS
         return self._reported_playing

@@ -37,5 +37,5 @@ def to_seconds(ticks: int) -> float:
 
 
 def from_seconds(seconds: float) -> int:
-    """Whole ticks in a number of seconds."""
-    return int(seconds * TICKS_PER_SECOND)
+    """The number of ticks that is nearest to a number of seconds."""
+    return round(seconds * TICKS_PER_SECOND)
