@@ -1,9 +1,10 @@
 """Client library of the Patchbay voice gateway (README.md shows how to use it)."""
 
+from .audio.codec.resampler import AudioResampler
 from .audio.frame import AudioFrame, combine_audio_frames, read_wav
+from .audio.output import MarkStatus
 from .audio.played import HeardSegment, PlayedTo
-from .audio.resampler import AudioResampler
-from .audio.source import AudioSource, MarkStatus
+from .audio.source import AudioSource
 from .audio.stream import AudioFrameEvent, AudioStream, OpusStream
 from .connection.disconnection import Disconnection, DisconnectReason
 from .connection.operation import Operation

@@ -60,5 +60,13 @@ CONCEALED_SECONDS_MAX = 0.2
 GAP_SECONDS_MAX = 1.0
 """How much silence of a pause a stream inserts; the rest is left out."""
 
+# Workers.
+
 JOBS_MAX = 1_000
 """Jobs of one worker at once, the gateway's limit for `capacity`."""
+
+TURNS_PER_REPORT_MAX = 32
+"""Turns in one report of a worker, the gateway's limit."""
+
+TURNS_MAX = 256
+"""Turns that a worker keeps while it cannot report them; beyond it the oldest is dropped and counted."""

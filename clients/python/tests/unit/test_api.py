@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from patchbay.agents.job import Turn, TurnReports
 from patchbay.agents.job_table import JobTable
 from patchbay.api import AccessToken, APIError, Job, TokenError, TokenVerifier, VideoGrants, WebhookReceiver
 from patchbay.api.access_token import sign
@@ -154,3 +155,14 @@ def test_a_worker_accepts_up_to_its_capacity_and_nothing_while_it_drains() -> No
     table.draining = True
     assert not table.may_accept(job(2))
     assert table.status() == {"load": 0.0, "jobs": 1, "draining": True}
+
+
+def test_a_worker_reports_its_latest_turns_and_counts_the_others() -> None:
+    reports = TurnReports()
+    assert reports.take() == {}
+    for number in range(260):
+        reports.add(Turn(number, voice_to_voice_ms=375.4))
+    first = reports.take()
+    assert (len(first["turns"]), first["turns_dropped"]) == (32, 4)
+    assert first["turns"][0] == {"turn": 4, "interrupted": False, "voice_to_voice_ms": 375}
+    assert reports.take()["turns_dropped"] == 0

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from patchbay import AudioFrame, AudioResampler, combine_audio_frames
+from patchbay.audio.codec.talkspurt import TalkspurtDetector
 from patchbay.audio.decoding import TrackDecoder
 from patchbay.audio.inbox import FrameInbox, ReceivedFrame, TrackFrames
 from patchbay.audio.playout import AheadPlayout
 from patchbay.audio.source_queue import HOLD_BACK_SECONDS, SourceQueue
 from patchbay.audio.speech_encoder import EncodedFrame, SpeechEncoder
-from patchbay.audio.talkspurt import TalkspurtDetector
 from patchbay.errors import AudioFormatError
 from patchbay.protocol.frames import Frame, FrameFlags
 from patchbay.protocol.numbering import TrackNumbering

@@ -10,8 +10,9 @@ from typing import Any, Protocol
 
 from ..connection.address import GatewayAddress
 from ..connection.disconnection import Disconnection
-from ..connection.reconnecting import ReconnectingSocket, SocketSettings
+from ..connection.reconnecting import ReconnectingSocket
 from ..connection.requests import Requests
+from ..connection.socket_owner import SocketSettings
 from ..errors import NotConnectedError, PatchbayError, RoomEndedError
 
 logger = logging.getLogger("patchbay")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from ..api.rooms import Job
+from ..limits import TURNS_MAX, TURNS_PER_REPORT_MAX
 from ..rtc.participant import RemoteParticipant
 from ..rtc.room import Room
 
@@ -30,6 +32,29 @@ class Turn:
         return {"turn": self.turn, "interrupted": self.interrupted} | {
             name: round(value) for name, value in times.items() if value is not None
         }
+
+
+class TurnReports:
+    """Turns that wait to be reported. While the gateway cannot be reached, the latest 256 are kept."""
+
+    def __init__(self) -> None:
+        self._turns: deque[Turn] = deque()
+        self._dropped = 0
+
+    def add(self, turn: Turn) -> None:
+        """Adds a turn; a full queue drops its oldest and counts it."""
+        if len(self._turns) >= TURNS_MAX:
+            self._turns.popleft()
+            self._dropped += 1
+        self._turns.append(turn)
+
+    def take(self) -> dict[str, Any]:
+        """The part of the next `worker.status` that is about turns; nothing if none waits."""
+        if not self._turns:
+            return {}
+        count = min(len(self._turns), TURNS_PER_REPORT_MAX)
+        dropped, self._dropped = self._dropped, 0
+        return {"turns": [self._turns.popleft().encode() for _ in range(count)], "turns_dropped": dropped}
 
 
 class JobContext:

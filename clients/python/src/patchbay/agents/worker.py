@@ -7,8 +7,6 @@ import contextlib
 import logging
 import signal
 import ssl
-from collections import deque
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -17,24 +15,21 @@ from ..api.assistants import assistant_token
 from ..api.records import decode
 from ..api.rooms import Job
 from ..connection.disconnection import Disconnection
-from ..connection.reconnecting import SocketSettings
-from ..errors import ConnectError, PatchbayError, RequestError
+from ..connection.socket_owner import SocketSettings
+from ..errors import ConnectError, NotConnectedError, PatchbayError, RequestError, RoomEndedError
 from ..limits import JOBS_MAX
 from ..protocol.models import mapping, text
 from ..rtc.options import RoomOptions
-from ..rtc.room import Room
 from .channel import Channel
-from .job import JobContext, Turn
+from .job import TurnReports
 from .job_table import JobTable
+from .runner import Entrypoint, JobRunner
 
 logger = logging.getLogger("patchbay")
 
-Entrypoint = Callable[[JobContext], Awaitable[None]]
 E = TypeVar("E", bound=Entrypoint)
 
 _STATUS_SECONDS = 1.0
-# The gateway takes 32 in a report, and a worker keeps the latest 256 while it cannot be reached.
-_TURNS_PER_REPORT, _TURNS_MAX = 32, 256
 _RESTART_SECONDS = 5.0
 _ERROR_BYTES_MAX = 1_000
 _FINISH_SECONDS = 2.0
@@ -97,13 +92,14 @@ class Worker:
         if not 1 <= self._options.capacity <= JOBS_MAX:
             raise ValueError(f"a worker has a capacity of 1 to {JOBS_MAX}")
         self._table = JobTable(self._options.capacity)
+        rooms = RoomOptions(ca_file=self._options.ca_file, ssl_context=self._options.ssl_context)
+        self._status_changed = asyncio.Event()
+        self._turns = TurnReports()
+        self._runner = JobRunner(self._table, rooms, self._finish, self._turns.add, self._status_changed.set)
+        self._refusal: PatchbayError | None = None
         self._entrypoint: Entrypoint | None = None
         self._channel: Channel | None = None
-        self._tasks: dict[str, asyncio.Task[None]] = {}
         self._background: set[asyncio.Task[None]] = set()
-        self._turns: deque[Turn] = deque(maxlen=_TURNS_MAX)
-        self._turns_dropped = 0
-        self._status_changed = asyncio.Event()
         self._draining = asyncio.Event()
         self._channel_over = asyncio.Event()
         self.registered = asyncio.Event()
@@ -185,13 +181,10 @@ class Worker:
 
     async def _drained(self) -> None:
         await self._draining.wait()
-        if self._tasks:
-            await asyncio.wait(set(self._tasks.values()), timeout=self._options.drain_timeout)
+        await self._runner.wait(self._options.drain_timeout)
 
     def _new_token(self) -> str:
         return assistant_token(self._assistant_id, self._key, self._secret)
-
-    _refusal: PatchbayError | None = None
 
     def channel_opened(self) -> None:
         """Registers, with the jobs that this worker still does."""
@@ -208,7 +201,7 @@ class Worker:
         elif kind == "job.cancelled":
             job_id = str(data.get("job"))
             logger.info("job %s was cancelled: %s", job_id, data.get("reason", ""))
-            self._cancel(job_id)
+            self._runner.cancel(job_id)
 
     def channel_ended(self, disconnection: Disconnection) -> None:
         """The channel gave up, or was refused: `run` opens another one, or ends."""
@@ -233,17 +226,24 @@ class Worker:
             "jobs": held,
             "needs_definition": self._options.needs_definition,
         }
-        try:
-            reply = await self._channel.requests.request("worker.register", data)
-        except RequestError as error:
-            if not error.retryable:
-                self._refusal = error
-                self._channel_over.set()
-            return
+        while True:
+            try:
+                reply = await self._channel.requests.request("worker.register", data)
+                break
+            except (NotConnectedError, RoomEndedError):
+                # The next channel registers.
+                return
+            except RequestError as error:
+                if not error.retryable:
+                    self._refusal = error
+                    self._channel_over.set()
+                    return
+                logger.warning("%s; trying again in %g s", error, _RESTART_SECONDS)
+                await asyncio.sleep(_RESTART_SECONDS)
         kept = set(reply.get("jobs") or [])
         for job in self._table.jobs:
             if job.id not in kept:
-                self._cancel(job.id)
+                self._runner.cancel(job.id)
         self.registered.set()
         self._status_changed.set()
         logger.info("registered as a worker of %s with a capacity of %d", self._assistant_id, self._options.capacity)
@@ -256,19 +256,9 @@ class Worker:
             self._status_changed.clear()
             if not self.registered.is_set() or self._channel is None or self._channel.socket.refusal is not None:
                 continue
-            data = self._table.status()
-            turns = [self._turns.popleft().encode() for _ in range(min(len(self._turns), _TURNS_PER_REPORT))]
-            if turns:
-                data |= {"turns": turns, "turns_dropped": self._turns_dropped}
-                self._turns_dropped = 0
-            self._notify("worker.status", data)
+            self._notify("worker.status", self._table.status() | self._turns.take())
 
     # Jobs.
-
-    def _cancel(self, job_id: str) -> None:
-        task = self._tasks.get(job_id)
-        if self._table.cancel(job_id) and task is not None:
-            task.cancel()
 
     async def _accept(self, job: Job) -> None:
         assert self._channel is not None
@@ -286,61 +276,15 @@ class Worker:
         if self._table.is_cancelled(job.id):
             self._table.end(job.id)
             return
-        self._tasks[job.id] = asyncio.create_task(
-            self._do(accepted, url, token, reply.get("assistant")), name=f"patchbay job {job.id}"
-        )
-
-    async def _do(self, job: Job, url: str, token: str, definition: dict[str, Any] | None) -> None:
-        """Does a job and reports its end."""
         assert self._entrypoint is not None
-        options = RoomOptions(ca_file=self._options.ca_file, ssl_context=self._options.ssl_context)
-        try:
-            async with Room.connect(url, token, options) as room:
-                context = JobContext(job, room, definition, self._report_turn)
-                try:
-                    await self._until_the_room_ends(self._entrypoint, context)
-                except asyncio.CancelledError:
-                    # A job that was not cancelled goes to another worker, because this one ends.
-                    if not self._table.is_cancelled(job.id):
-                        await asyncio.shield(asyncio.ensure_future(self._finish(job, "the worker has stopped")))
-                    raise
-                except Exception as failure:
-                    logger.exception("job %s in the room %s failed", job.id, job.room)
-                    # Before the agent leaves the room, which would mean that the job has succeeded.
-                    await self._finish(job, f"{type(failure).__name__}: {failure}")
-                else:
-                    await self._finish(job)
-        except ConnectError as error:
-            logger.warning("job %s: the room %s cannot be joined: %s", job.id, job.room, error)
-            await self._finish(job, str(error))
-        finally:
-            self._table.end(job.id)
-            self._tasks.pop(job.id, None)
-            self._status_changed.set()
+        self._runner.start(self._entrypoint, accepted, url, token, reply.get("assistant"))
 
-    async def _finish(self, job: Job, error: str | None = None) -> None:
+    async def _finish(self, job: Job, error: str | None) -> None:
         """Reports the end of a job. Without a channel the gateway learns it from the room."""
         data = {"job": job.id} | ({"error": _shortened(error)} if error else {})
         if self._channel is not None:
             with contextlib.suppress(PatchbayError):
                 await self._channel.requests.request("job.finish", data, timeout=_FINISH_SECONDS)
-
-    async def _until_the_room_ends(self, entrypoint: Entrypoint, context: JobContext) -> None:
-        work = asyncio.ensure_future(entrypoint(context))
-        ended = asyncio.create_task(context.room.wait_disconnected())
-        try:
-            await asyncio.wait({work, ended}, return_when=asyncio.FIRST_COMPLETED)
-            if work.done():
-                work.result()
-        finally:
-            for task in (work, ended):
-                task.cancel()
-            await asyncio.gather(work, ended, return_exceptions=True)
-
-    def _report_turn(self, turn: Turn) -> None:
-        if len(self._turns) == _TURNS_MAX:
-            self._turns_dropped += 1
-        self._turns.append(turn)
 
     def _notify(self, kind: str, data: dict[str, Any]) -> None:
         if self._channel is not None:
@@ -352,9 +296,10 @@ class Worker:
         task.add_done_callback(self._background.discard)
 
     async def _stop(self) -> None:
-        for task in [*self._tasks.values(), *self._background]:
+        for task in self._background:
             task.cancel()
-        await asyncio.gather(*self._tasks.values(), *self._background, return_exceptions=True)
+        await asyncio.gather(*self._background, return_exceptions=True)
+        await self._runner.stop()
         if self._channel is not None:
             # Lets the last reports leave.
             await asyncio.sleep(0.05)

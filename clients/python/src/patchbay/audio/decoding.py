@@ -13,9 +13,9 @@ from ..protocol.media_time import (
     sequence_distance,
     ticks_between,
 )
+from .codec.opus import OPUS_RATES, OpusDecoder
+from .codec.resampler import AudioResampler
 from .frame import AudioFrame
-from .opus import OPUS_RATES, OpusDecoder
-from .resampler import AudioResampler
 
 # Opus conceals multiples of 2.5 ms, and at most 120 ms at once.
 _STEP, _CONCEALED_AT_ONCE = 120, 2_880

@@ -10,10 +10,10 @@ from ..errors import AudioFormatError
 from ..protocol.frames import SILENCE_LEVEL, FrameFlags, packet_ticks
 from ..protocol.media_time import TICKS_PER_SECOND, advanced, to_seconds
 from ..protocol.numbering import TrackNumbering
+from .codec.opus import OPUS_RATES, OpusEncoder
+from .codec.resampler import AudioResampler
+from .codec.talkspurt import TalkspurtDetector
 from .frame import AudioFrame
-from .opus import OPUS_RATES, OpusEncoder
-from .resampler import AudioResampler
-from .talkspurt import TalkspurtDetector
 
 FRAME_SECONDS = 0.02
 FRAME_TICKS = 960

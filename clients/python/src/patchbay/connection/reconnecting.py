@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-import ssl
-from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Protocol
 
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
@@ -18,6 +15,7 @@ from .address import GatewayAddress
 from .disconnection import Disconnection
 from .liveness import PONG_TIMEOUT, RECONNECT_ATTEMPTS_MAX, Heartbeat, Verdict, reconnect_delay
 from .outbox import Outbox
+from .socket_owner import SocketOwner, SocketSettings
 from .websocket import open_websocket, timed_out, tls_context
 
 logger = logging.getLogger("patchbay")
@@ -33,49 +31,6 @@ class Phase(Enum):
     OPEN = auto()
     BACKING_OFF = auto()
     ENDED = auto()
-
-
-class SocketOwner(Protocol):
-    """What a socket asks and tells its owner. No method may wait."""
-
-    def websocket_url(self) -> str:
-        """The URL of the next attempt."""
-
-    def attempt_timeout(self) -> float:
-        """Seconds that the next attempt may take, `hello` included."""
-
-    def handle_text(self, text: str) -> None:
-        """A control message arrived."""
-
-    def handle_binary(self, message: bytes) -> None:
-        """A binary message arrived."""
-
-    def can_send(self) -> None:
-        """The outbox takes ahead frames again."""
-
-    def send_ping(self) -> None:
-        """Proves liveness, and asks the gateway to do so."""
-
-    def send_leave(self) -> None:
-        """Asks the gateway to close the connection."""
-
-    def connection_lost(self) -> None:
-        """The connection is gone; requests on it are never answered."""
-
-    def will_reconnect(self, attempt: int, delay: float, because: Disconnection) -> None:
-        """Another attempt follows."""
-
-    def ended(self, disconnection: Disconnection) -> None:
-        """The socket has ended for good."""
-
-
-@dataclass(slots=True)
-class SocketSettings:
-    """How a socket connects."""
-
-    ca_file: str | None = None
-    ssl_context: ssl.SSLContext | None = None
-    reconnect: bool = True
 
 
 class ReconnectingSocket:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 from dataclasses import dataclass
 
-from ..connection.reconnecting import SocketSettings
+from ..connection.socket_owner import SocketSettings
 
 
 @dataclass(slots=True)

@@ -11,8 +11,8 @@ from ..connection.address import GatewayAddress
 from ..connection.reconnecting import Phase
 from ..errors import ConnectError, ConnectFailure
 from ..protocol.transcript import TranscriptSegment
-from .event_hub import EventHub, EventIterator
 from .events import Disconnected, RoomEvent
+from .events.hub import EventHub, EventIterator
 from .local_participant import LocalParticipant
 from .options import RoomOptions
 from .participant import Participant, RemoteParticipant

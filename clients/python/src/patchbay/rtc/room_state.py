@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..connection.disconnection import DisconnectReason
-from ..protocol.models import Hello, ParticipantInfo, RoomInfo, TrackInfo, integer, mapping, number, text
-from ..protocol.transcript import Transcript, TranscriptSegment
+from ..protocol.models import Hello, ParticipantInfo, RoomInfo, TrackInfo, mapping, text
+from ..protocol.transcript import Transcript
 from . import events
-from .data import DataPacket, DataPacketKind, SipDTMF, TextMessage, dtmf_code, payload_bytes
 from .participant import Participant, RemoteParticipant
+from .room_feed import RoomFeed
 from .track import RemoteTrackPublication, SubscriptionControl, TrackPublication
 
 JSON = dict[str, Any]
@@ -37,6 +37,7 @@ class RoomState:
         self._control = control
         self._auto_subscribe = auto_subscribe
         self._by_alias: dict[int, RemoteTrackPublication] = {}
+        self._feed = RoomFeed(self)
         self._handlers: dict[str, Callable[[JSON], Iterable[events.RoomEvent]]] = {
             "participant.joined": self._joined,
             "participant.updated": self._updated,
@@ -49,27 +50,11 @@ class RoomState:
             "track.unpublished": self._unpublished,
             "track.muted": lambda data: self._muted(data, True),
             "track.unmuted": lambda data: self._muted(data, False),
-            "talk.started": self._talk_started,
-            "talk.stopped": self._talk_stopped,
-            "speakers.changed": self._speakers,
-            "silence": self._silence,
-            "playout.started": self._playout_started,
-            "playout.finished": self._playout_finished,
-            "playout.cleared": self._playout_cleared,
-            "playout.backlog": self._playout_backlog,
-            "data": self._data,
-            "text": self._text,
-            "dtmf": self._dtmf,
-            "transcript.segment": self._segment,
             "call.held": lambda data: self._held(data, True),
             "call.resumed": lambda data: self._held(data, False),
             "call.muted": lambda data: self._call_muted(data, True),
             "call.unmuted": lambda data: self._call_muted(data, False),
-            "room.updated": self._room_updated,
-            "recording.started": lambda _: self._recording(True),
-            "recording.stopped": lambda _: self._recording(False),
             "quality.changed": self._quality,
-            "server.draining": lambda data: [events.ServerDraining(integer(data, "deadline", 0))],
         }
 
     def apply(self, kind: str, data: JSON) -> list[events.RoomEvent]:
@@ -79,7 +64,7 @@ class RoomState:
             ProtocolError: the event lacks required fields.
 
         """
-        handler = self._handlers.get(kind)
+        handler = self._handlers.get(kind) or self._feed.handlers.get(kind)
         return [events.UnknownEvent(kind, data)] if handler is None else list(handler(data))
 
     def join(self, hello: Hello) -> list[events.RoomEvent]:
@@ -256,97 +241,3 @@ class RoomState:
             publication.info.muted = muted
             event = events.TrackMuted if muted else events.TrackUnmuted
             yield event(participant, publication)
-
-    # Speech and playout.
-
-    def _talk_started(self, data: JSON) -> Iterable[events.RoomEvent]:
-        if (participant := self.participant(data.get("participant"))) is not None:
-            participant.speaking = True
-            yield events.TalkStarted(participant, text(data, "track"), integer(data, "ts", 0))
-
-    def _talk_stopped(self, data: JSON) -> Iterable[events.RoomEvent]:
-        if (participant := self.participant(data.get("participant"))) is not None:
-            participant.speaking = False
-            reason = text(data, "reason", "")
-            yield events.TalkStopped(participant, text(data, "track"), integer(data, "ts", 0), reason)
-
-    def _speakers(self, data: JSON) -> Iterable[events.RoomEvent]:
-        for change in data.get("speakers") or []:
-            if (participant := self.participant(change.get("participant"))) is not None:
-                participant.audio_level = number(change, "level") if change.get("active") else 0.0
-        everyone = [self.local, *self.remote.values()]
-        self.active_speakers = sorted(
-            (participant for participant in everyone if participant.audio_level > 0),
-            key=lambda participant: -participant.audio_level,
-        )
-        yield events.ActiveSpeakersChanged(self.active_speakers)
-
-    def _silence(self, data: JSON) -> Iterable[events.RoomEvent]:
-        if (participant := self.participant(data.get("participant"))) is not None:
-            yield events.ParticipantSilent(participant, integer(data, "silent_ms", 0))
-
-    def _playout_started(self, data: JSON) -> Iterable[events.RoomEvent]:
-        participant = self.participant(data.get("participant"))
-        yield events.PlayoutStarted(participant, text(data, "track"), integer(data, "ts", 0))
-
-    def _playout_finished(self, data: JSON) -> Iterable[events.RoomEvent]:
-        yield events.PlayoutFinished(
-            self.participant(data.get("participant")),
-            text(data, "track"),
-            data.get("played_ts"),
-            number(data, "played_ms"),
-            bool(data.get("estimated")),
-        )
-
-    def _playout_cleared(self, data: JSON) -> Iterable[events.RoomEvent]:
-        sid, epoch = text(data, "track"), integer(data, "epoch")
-        publication = self.publication(sid)
-        if publication is not None:
-            publication.info.epoch = epoch
-            if isinstance(publication, RemoteTrackPublication):
-                publication.track.frames.clear(epoch)
-        yield events.PlayoutCleared(
-            sid,
-            text(data, "by", ""),
-            number(data, "played_ms"),
-            number(data, "discarded_ms"),
-            text(data, "reason", ""),
-        )
-
-    def _playout_backlog(self, data: JSON) -> Iterable[events.RoomEvent]:
-        yield events.PlayoutBacklog(text(data, "track"), text(data, "state"), integer(data, "queued_ms", 0))
-
-    # Messages.
-
-    def _segment(self, data: JSON) -> Iterable[events.RoomEvent]:
-        segment = TranscriptSegment.parse(data)
-        if self.transcript.apply(segment):
-            participant = self.participant(segment.participant)
-            yield events.TranscriptionReceived([segment], participant, self.publication(segment.track))
-
-    def _data(self, data: JSON) -> Iterable[events.RoomEvent]:
-        sender = self.remote.get(text(data, "participant", ""))
-        topic = text(data, "topic", "") or None
-        yield events.DataReceived(DataPacket(payload_bytes(data), DataPacketKind.KIND_RELIABLE, sender, topic))
-
-    def _text(self, data: JSON) -> Iterable[events.RoomEvent]:
-        message = TextMessage(
-            text(data, "id", ""), text(data, "text"), text(data, "topic", ""), text(data, "participant", "")
-        )
-        yield events.TextReceived(message)
-
-    def _dtmf(self, data: JSON) -> Iterable[events.RoomEvent]:
-        sender = self.remote.get(text(data, "participant", ""))
-        for digit in text(data, "digits"):
-            yield events.SipDtmfReceived(SipDTMF(dtmf_code(digit), digit, sender))
-
-    # The room.
-
-    def _room_updated(self, data: JSON) -> Iterable[events.RoomEvent]:
-        before = self.info.metadata if self.info else ""
-        self.info = RoomInfo.parse(mapping(data, "room"))
-        yield events.RoomMetadataChanged(before, self.info.metadata)
-
-    def _recording(self, active: bool) -> Iterable[events.RoomEvent]:
-        self.recording = active
-        yield events.RecordingChanged(active)

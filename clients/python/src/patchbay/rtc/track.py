@@ -7,7 +7,8 @@ from enum import StrEnum
 from typing import Protocol
 
 from ..audio.inbox import TrackFrames
-from ..audio.source import AudioSource, TrackFormat
+from ..audio.output import TrackFormat
+from ..audio.source import AudioSource
 from ..connection.operation import Operation
 from ..errors import TrackEndedError
 from ..limits import AHEAD_LEAD_SECONDS, LIVE_LEAD_SECONDS

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..audio.codec.talkspurt import level_db
 from ..audio.frame import AudioFrame, Samples
-from ..audio.talkspurt import level_db
 
 SOUND_DB = -50.0
 """Quieter frames count as silence."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import soxr
 
-from ..errors import AudioFormatError
-from .frame import AudioFrame
+from ...errors import AudioFormatError
+from ..frame import AudioFrame
 
 
 class AudioResampler:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .frame import Samples
+from ..frame import Samples
 
 _MARGIN_DB = 9.0
 _GATE_DB = -55.0

@@ -9,8 +9,9 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from typing import Any, TypeVar
 
-from ..limits import EVENTS_MAX
-from .events import EVENT_NAMES, RoomEvent
+from ...limits import EVENTS_MAX
+from . import EVENT_NAMES
+from .base import RoomEvent
 
 logger = logging.getLogger("patchbay")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import AudioFormatError, OpusError
+from ...errors import AudioFormatError, OpusError
 
 OPUS_RATES = (8_000, 12_000, 16_000, 24_000, 48_000)
 """The rates that Opus encodes and decodes itself, in Hz."""

@@ -1,0 +1,1 @@
+"""Opus, resampling and the detection of voice."""
