@@ -85,14 +85,16 @@ class Requests:
         try:
             async with asyncio.timeout(seconds):
                 return await asyncio.shield(future)
-        except TimeoutError:
-            raise RequestTimeoutError(kind, seconds) from None
-        finally:
-            if future.done() or late is None:
+        except BaseException as error:
+            if late is not None:
+                # Also if the reply has arrived in the moment of the cancellation.
+                future.add_done_callback(lambda done: _call_late(done, late))
+            else:
                 self._pending.pop(number, None)
                 future.cancel()
-            else:
-                future.add_done_callback(lambda done: _call_late(done, late))
+            if isinstance(error, TimeoutError):
+                raise RequestTimeoutError(kind, seconds) from None
+            raise
 
     def notify(self, kind: str, data: JSON | None = None) -> None:
         """Sends a request that is not answered; drops it without a connection."""
