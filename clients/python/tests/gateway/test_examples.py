@@ -1,0 +1,128 @@
+"""The examples run as they are. The echo agent and the greeter have tests of their own."""
+
+import asyncio
+import json
+import os
+import re
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from patchbay.api import APIError, PatchbayAPI
+from patchbay.testing import Caller
+from patchbay.testing.fixtures import RoomUnderTest
+from tests.helpers import eventually, tone
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+Requests = list[tuple[str, dict[str, Any]]]
+
+
+def environment(room: RoomUnderTest, **more: str) -> dict[str, str]:
+    return (
+        os.environ
+        | more
+        | {
+            "SSL_CERT_FILE": room.gateway.ca_file,
+            "PATCHBAY_URL": room.url,
+            "PATCHBAY_API_KEY": room.gateway.api_key,
+            "PATCHBAY_API_SECRET": room.gateway.api_secret,
+        }
+    )
+
+
+@pytest_asyncio.fixture
+async def model() -> AsyncIterator[tuple[str, Requests]]:
+    """A server with the two routes of an OpenAI-compatible one that the example uses."""
+    requests: Requests = []
+    connections: list[asyncio.StreamWriter] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connections.append(writer)
+        while head := await _head(reader):
+            path = head.split(" ")[1]
+            length = re.search(r"content-length: (\d+)", head, re.IGNORECASE)
+            body = json.loads(await reader.readexactly(int(length[1]) if length else 0))
+            requests.append((path, body))
+            if path.endswith("audio/speech"):
+                answer = bytes(tone(4.0, 24_000).data)
+            else:
+                answer = json.dumps({"choices": [{"message": {"content": "one two three four"}}]}).encode()
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(answer) + answer)
+            await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1/", requests
+    server.close()
+    for writer in connections:
+        writer.close()
+    await asyncio.sleep(0)
+
+
+async def _head(reader: asyncio.StreamReader) -> str:
+    try:
+        return (await reader.readuntil(b"\r\n\r\n")).decode()
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return ""
+
+
+async def running(example: str, arguments: list[str], variables: dict[str, str]) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        sys.executable, str(EXAMPLES / example), *arguments, env=variables, stdout=asyncio.subprocess.PIPE
+    )
+
+
+async def repeated(attempt: Callable[[], Awaitable[object]]) -> None:
+    """Until the example's worker has registered, its assistant is unknown."""
+    async with asyncio.timeout(20):
+        while True:
+            try:
+                await attempt()
+                return
+            except APIError as error:
+                if error.code != "assistant_not_found":
+                    raise
+            await asyncio.sleep(0.1)
+
+
+async def test_the_backend_shows_what_was_kept_of_its_session(room: RoomUnderTest) -> None:
+    process = await running("backend_session.py", ["ann@backend.example", "correct horse"], environment(room))
+    output, _ = await asyncio.wait_for(process.communicate(), 30)
+    assert process.returncode == 0
+    assert "user: Please book a table for two." in output.decode()
+    assert "summary: " in output.decode()
+
+
+async def test_the_chat_agent_s_context_ends_with_what_was_heard(
+    room: RoomUnderTest, caller: Caller, model: tuple[str, Requests]
+) -> None:
+    base_url, requests = model
+    variables = environment(room, OPENAI_BASE_URL=base_url, OPENAI_API_KEY="none")
+    process = await running("chat_agent.py", [], variables)
+    gateway = room.gateway
+    try:
+        async with PatchbayAPI(gateway.http_url, gateway.api_key, gateway.api_secret, ca_file=gateway.ca_file) as api:
+            await repeated(lambda: api.agent_dispatch.create_dispatch(room.name, "chat"))
+        await caller.wait_for_track("assistant:chat")
+        await caller.room.local_participant.send_text("Count.")
+        # Each of the four words takes a second.
+        await caller.wait_for_sound(2.4)
+        await caller.room.local_participant.send_text("Stop. What did I hear?")
+        await eventually(lambda: len([path for path, _ in requests if path.endswith("completions")]) == 2)
+        context = [body["messages"] for path, body in requests if path.endswith("completions")][1]
+        assert [message["content"] for message in context[1:]] == ["Count.", "one two", "Stop. What did I hear?"]
+    finally:
+        # The job ends with the last user, and a drained worker with its last job.
+        await caller.hang_up()
+        process.terminate()
+        await asyncio.wait_for(process.wait(), 10)
+
+
+@pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
+def test_each_example_fits_on_a_screen(example: Path) -> None:
+    assert len(example.read_text().splitlines()) <= 85
