@@ -53,18 +53,18 @@ async def chat(job: JobContext) -> None:
     spoken: AudioFrame | None = None
     number = 0
     async for event in job.room.events:
-        match event:
-            case events.TextReceived() | events.TalkStarted() if spoken and source.queued_duration > 0:
-                played = await source.clear_queue("interrupted")
-                context[-1]["content"] = heard(context[-1]["content"], played, spoken)
-        match event:
-            case events.TextReceived(message=message):
-                context.append({"role": "user", "content": message.text})
-                answer = await complete(context)
-                context.append({"role": "assistant", "content": answer})
-                spoken, number = await synthesize(answer), number + 1
-                await source.capture_frame(spoken)
-                await agent.publish_transcription(TranscriptSegment(f"answer-{number}", answer, final=True))
+        talks = isinstance(event, events.TalkStarted) and event.participant is not agent
+        writes = isinstance(event, events.TextReceived)
+        if (talks or writes) and spoken and source.queued_duration > 0:
+            played = await source.clear_queue("interrupted")
+            context[-1]["content"] = heard(context[-1]["content"], played, spoken)
+        if isinstance(event, events.TextReceived):
+            context.append({"role": "user", "content": event.message.text})
+            answer = await complete(context)
+            context.append({"role": "assistant", "content": answer})
+            spoken, number = await synthesize(answer), number + 1
+            await source.capture_frame(spoken)
+            await agent.publish_transcription(TranscriptSegment(f"answer-{number}", answer, final=True))
 
 
 if __name__ == "__main__":

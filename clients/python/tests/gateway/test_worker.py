@@ -153,6 +153,26 @@ async def test_an_entry_point_that_raises_fails_its_job_and_not_the_worker(room:
         assert len(attempts) == 2
 
 
+async def test_a_job_ends_when_the_last_user_has_left(room: RoomUnderTest) -> None:
+    user = await room.join("alice")
+    worker = new_worker(room.gateway)
+    started, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def talk(context: JobContext) -> None:
+        started.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            cancelled.set()
+
+    async with running(worker, talk):
+        await dispatch(room.gateway, room.name, worker)
+        await asyncio.wait_for(started.wait(), 10)
+        await user.disconnect()
+        await asyncio.wait_for(cancelled.wait(), 10)
+        await until_status(room.gateway, room.name, "succeeded")
+
+
 async def test_jobs_survive_the_loss_of_the_channel(room: RoomUnderTest) -> None:
     await room.join("alice")
     async with BrokenNetwork(room.url) as network:

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
+from patchbay.agents.attendance import Attendance
 from patchbay.agents.job import Turn, TurnReports
 from patchbay.agents.job_table import JobTable
 from patchbay.api import AccessToken, APIError, Job, TokenError, TokenVerifier, VideoGrants, WebhookReceiver
 from patchbay.api.access_token import sign
 from patchbay.api.records import decode
 from patchbay.connection.address import GatewayAddress
+from patchbay.connection.disconnection import DisconnectReason
 from patchbay.errors import ConnectError
 
 KEY, SECRET = "key", "a secret of at least 32 characters"
@@ -166,3 +168,23 @@ def test_a_worker_reports_its_latest_turns_and_counts_the_others() -> None:
     assert (len(first["turns"]), first["turns_dropped"]) == (32, 4)
     assert first["turns"][0] == {"turn": 4, "interrupted": False, "voice_to_voice_ms": 375}
     assert reports.take()["turns_dropped"] == 0
+
+
+def test_an_agent_waits_for_users_who_may_come_back_and_for_no_others() -> None:
+    attendance = Attendance(0.0)
+    assert not attendance.is_over(19.0)
+    assert attendance.is_over(20.0)
+    attendance.join("alice")
+    attendance.join("bob")
+    assert attendance.deadline is None
+    attendance.leave("alice", DisconnectReason.SIGNAL_CLOSE, 100.0)
+    attendance.leave("bob", DisconnectReason.CLIENT_INITIATED, 105.0)
+    assert not attendance.is_over(105.0)
+    assert attendance.deadline == pytest.approx(120.0)
+    assert attendance.is_over(120.0)
+    attendance.join("alice")
+    assert not attendance.is_over(200.0)
+    attendance.leave("alice", DisconnectReason.CLIENT_INITIATED, 200.0)
+    assert attendance.is_over(200.0)
+    attendance.leave("alice", DisconnectReason.SIGNAL_CLOSE, 200.0)
+    assert attendance.is_over(200.0)

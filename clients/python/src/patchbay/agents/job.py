@@ -9,7 +9,7 @@ from typing import Any
 
 from ..api.rooms import Job
 from ..limits import TURNS_MAX, TURNS_PER_REPORT_MAX
-from ..rtc.participant import RemoteParticipant
+from ..rtc.participant import ParticipantKind, RemoteParticipant
 from ..rtc.room import Room
 
 
@@ -76,7 +76,11 @@ class JobContext:
     @property
     def user(self) -> RemoteParticipant | None:
         """The first participant that is a user; None if none is there."""
-        users = (p for p in self.room.remote_participants.values() if p.kind not in ("agent", "egress"))
+        users = (
+            p
+            for p in self.room.remote_participants.values()
+            if p.kind not in (ParticipantKind.AGENT, ParticipantKind.EGRESS)
+        )
         return next(users, None)
 
     def report_turn(self, turn: Turn) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -10,11 +11,16 @@ from typing import Any
 from ..api.rooms import Job
 from ..errors import ConnectError
 from ..rtc.options import RoomOptions
+from ..rtc.participant import ParticipantKind, RemoteParticipant
 from ..rtc.room import Room
+from .attendance import Attendance
 from .job import JobContext, Turn
 from .job_table import JobTable
 
 logger = logging.getLogger("patchbay")
+
+# Participants that are no users.
+_DEPENDENT = (ParticipantKind.AGENT, ParticipantKind.EGRESS)
 
 Entrypoint = Callable[[JobContext], Awaitable[None]]
 
@@ -99,13 +105,46 @@ class JobRunner:
 
 
 async def _until_the_room_ends(entrypoint: Entrypoint, context: JobContext) -> None:
+    """Runs the entry point until it returns, the room ends, or nobody is left to talk to."""
     work = asyncio.ensure_future(entrypoint(context))
     ended = asyncio.create_task(context.room.wait_disconnected())
+    alone = asyncio.create_task(_until_alone(context.room))
+    tasks = (work, ended, alone)
     try:
-        await asyncio.wait({work, ended}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         if work.done():
             work.result()
     finally:
-        for task in (work, ended):
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(work, ended, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _until_alone(room: Room) -> None:
+    """Waits until the room has no user, and none is expected."""
+    loop = asyncio.get_running_loop()
+    attendance = Attendance(loop.time())
+    changed = asyncio.Event()
+
+    def joined(participant: RemoteParticipant) -> None:
+        if participant.kind not in _DEPENDENT:
+            attendance.join(participant.identity)
+            changed.set()
+
+    def left(participant: RemoteParticipant) -> None:
+        attendance.leave(participant.identity, participant.disconnect_reason, loop.time())
+        changed.set()
+
+    room.on("participant_connected", joined)
+    room.on("participant_disconnected", left)
+    for participant in room.remote_participants.values():
+        joined(participant)
+    try:
+        while not attendance.is_over(loop.time()):
+            changed.clear()
+            deadline = attendance.deadline
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(changed.wait(), None if deadline is None else deadline - loop.time())
+    finally:
+        room.off("participant_connected", joined)
+        room.off("participant_disconnected", left)

@@ -66,8 +66,9 @@ class Worker:
 
         asyncio.run(worker.run())
 
-    The entry point runs once for each job, with a connected room; the job ends when it returns or raises, or when the
-    room ends. An exception makes the gateway offer the job to another worker.
+    The entry point runs once for each job, with a connected room. The job ends when it returns, and its task is
+    cancelled when the room ends, or when the last user has left: 20 s later if the user's connection was lost, or if
+    nobody has come. An exception makes the gateway offer the job to another worker.
 
     Args:
         url: the gateway.
