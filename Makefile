@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: setup setup-tests models demo test test-web test-browser screens bench simulate fuzz fuzz-api budget format dist npm test-packages reference certs interop clean help
+.PHONY: setup setup-tests models demo test test-web test-browser screens bench simulate fuzz fuzz-api budget format dist npm wheel test-python test-packages reference certs interop clean help
 
 SWIFT ?= swift
 
@@ -42,6 +42,10 @@ screens: setup-tests certs interop models ## check the web pages, and save scree
 	PATCHBAY_SCREENS=$(SCREENS) .venv-interop/bin/python Tests/Browser/browser.py
 	PATCHBAY_SCREENS=$(SCREENS) .venv-interop/bin/python Tests/Browser/browser.py --measure --only "a picture of a gateway"
 
+test-python: setup-tests models ## check style, types and tests of the Python client, a part of `make test`
+	$(SWIFT) build --product patchbay $(TEST_BUILD)
+	@clients/python/check
+
 bench: setup certs ## measure calls, fan-out and conversations on this machine (2 minutes)
 	$(SWIFT) build -c release --product patchbay
 	$(SWIFT) build -c release --product patchbay-loadtest
@@ -79,6 +83,9 @@ dist: setup ## build the release archive and the Debian package of this commit i
 
 npm: setup-tests ## pack the browser library, the widget and the audio button for npm in dist/
 	@packaging/npm
+
+wheel: setup-tests ## build the wheel of the Python client in dist/
+	@packaging/wheel
 
 # Another release of Debian than this machine's builds everything in its chroot, and runs the whole suite there.
 RELEASE ?=

@@ -36,7 +36,7 @@ class PlayoutReport:
 
 
 class AheadPlayout:
-    """The schedule of an ahead track (docs/protocol/media.md, "Mode `ahead`").
+    """The schedule of an ahead track (docs/protocol/media.md, "Queues and pacing").
 
     The gateway's lead is the whole buffer: the first frame plays at once, and timestamps decide from then on. A gap
     in them is silence.
