@@ -12,7 +12,7 @@ async def echo(track: RemoteAudioTrack, source: AudioSource) -> None:
 
 
 async def main(url: str, token: str) -> None:
-    source, tasks = AudioSource(48_000, 1), set()
+    source, tasks = AudioSource(48_000, 1, queue_size_ms=0), set()
     async with Room.connect(url, token) as room:
 
         @room.on("track_subscribed")

@@ -1,5 +1,7 @@
 """Sources and streams without sockets: queues, encoding, decoding, playout."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -54,6 +56,16 @@ def test_a_queue_is_full_at_its_capacity_and_empty_after_a_clear() -> None:
     assert queue.unplayed(0.0) == pytest.approx(0.1)
     assert queue.clear() == pytest.approx(0.08)
     assert (len(queue), queue.unplayed(0.0), queue.due(0.0)) == (0, 0.0, None)
+
+
+def test_unbuffered_audio_leaves_at_once_however_late_it_comes() -> None:
+    queue = SourceQueue(0.0, Pacer(math.inf), holds_back=False)
+    for number in range(20):
+        assert queue.has_room
+        queue.push(encoded(number), 0.0)
+        assert queue.due(0.0) == 0.0
+        queue.pop(0.0)
+    assert queue.unplayed(0.1) == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize(("piece", "count"), [(160, 60), (480, 20), (960, 10), (1_000, 10), (7, 1_371)])

@@ -26,8 +26,8 @@ def test_audio_faster_than_real_time_causes_no_pause() -> None:
     assert numbering.stamp(960, 1.1).starts_talkspurt is False
 
 
-def test_ahead_audio_is_contiguous_within_a_segment() -> None:
-    numbering = TrackNumbering(0, 0, ahead=True)
+def test_contiguous_audio_has_no_pauses_within_a_segment() -> None:
+    numbering = TrackNumbering(0, 0, contiguous=True)
     numbering.stamp(960, 0.0)
     assert numbering.stamp(960, 0.7).timestamp == 960
     numbering.end_segment()
@@ -37,7 +37,7 @@ def test_ahead_audio_is_contiguous_within_a_segment() -> None:
 
 
 def test_a_clear_starts_a_talkspurt_without_a_pause() -> None:
-    numbering = TrackNumbering(0, 0, ahead=True)
+    numbering = TrackNumbering(0, 0, contiguous=True)
     numbering.stamp(960, 0.0)
     numbering.clear()
     after = numbering.stamp(960, 5.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 
 from ..connection.operation import Operation
@@ -32,7 +33,8 @@ class AudioSource:
         sample_rate: Hz. Rates that Opus does not have are resampled to 48 kHz.
         num_channels: 1 or 2.
         queue_size_ms: how much may wait here. In a track of mode `ahead` the gateway's queue comes on top, up to
-            `TrackPublishOptions.lead_ms`.
+            `TrackPublishOptions.lead_ms`. 0 is for audio that comes in real time, such as a microphone's or that of
+            another track: it is sent as it is captured, and a program that stood still catches up.
 
     """
 
@@ -40,9 +42,12 @@ class AudioSource:
         self.sample_rate = sample_rate
         self.num_channels = num_channels
         # Both numbers start at random (RFC 3550 section 5.1).
-        self._numbering = TrackNumbering(random.getrandbits(16), random.getrandbits(32))
+        self._is_buffered = queue_size_ms > 0
+        numbers = random.getrandbits(16), random.getrandbits(32)
+        self._numbering = TrackNumbering(*numbers, contiguous=not self._is_buffered)
         self._encoder = SpeechEncoder(sample_rate, num_channels, self._numbering)
-        self._queue = SourceQueue(queue_size_ms / 1_000, Pacer(LIVE_LEAD_SECONDS), holds_back=False)
+        lead = LIVE_LEAD_SECONDS if self._is_buffered else math.inf
+        self._queue = SourceQueue(queue_size_ms / 1_000, Pacer(lead), holds_back=False)
         self._capturing = asyncio.Lock()
         self._has_room = asyncio.Event()
         self._wake = asyncio.Event()
@@ -178,9 +183,10 @@ class AudioSource:
         form = output.format
         self._output = output
         self._ended = False
-        self._numbering.ahead = form.ahead
-        self._queue.configure(form.lead, holds_back=form.ahead)
-        if form.bitrate is not None or form.dtx or form.fec:
+        self._numbering.contiguous = form.ahead or not self._is_buffered
+        if form.ahead or self._is_buffered:
+            self._queue.configure(form.lead, holds_back=form.ahead)
+        if form.ahead or form.bitrate is not None or form.dtx or form.fec:
             self._encoder = SpeechEncoder(
                 self.sample_rate,
                 self.num_channels,
@@ -188,6 +194,7 @@ class AudioSource:
                 bitrate=form.bitrate,
                 dtx=form.dtx,
                 fec=form.fec,
+                one_talkspurt=form.ahead,
             )
         self._pump = asyncio.create_task(self._run(output))
 

@@ -16,7 +16,7 @@ class SourceQueue:
     """The queue of one source: frames leave in order, at most `pacer.lead` ahead of real time.
 
     Args:
-        capacity: seconds of audio; beyond it `capture_frame` waits.
+        capacity: seconds of audio; beyond it `capture_frame` waits. One frame always has room.
         pacer: decides when a frame may leave.
         holds_back: whether the last frame waits for `flush` or the next frame. For ahead tracks, where it delays
             nothing.
@@ -38,7 +38,7 @@ class SourceQueue:
     @property
     def has_room(self) -> bool:
         """Whether more may be captured."""
-        return self.seconds < self._capacity
+        return not self._frames or self.seconds < self._capacity
 
     def configure(self, lead: float, *, holds_back: bool) -> None:
         """Adapts to the mode of the track that the source is published with."""

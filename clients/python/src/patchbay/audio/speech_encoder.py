@@ -39,7 +39,8 @@ class EncodedFrame:
 class SpeechEncoder:
     """Cuts PCM into frames, encodes and numbers them. Time is an argument.
 
-    Rates that Opus does not have are resampled to 48 kHz.
+    Rates that Opus does not have are resampled to 48 kHz. With `one_talkspurt`, a segment is one, regardless of pauses;
+    otherwise talkspurts are detected.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class SpeechEncoder:
         bitrate: int | None = None,
         dtx: bool = False,
         fec: bool = False,
+        one_talkspurt: bool = False,
     ) -> None:
         self._rate = sample_rate
         self._channels = channels
@@ -64,6 +66,7 @@ class SpeechEncoder:
         self._frame_bytes = int(self._coded_rate * FRAME_SECONDS) * channels * 2
         self._detector = TalkspurtDetector()
         self._dtx, self._fec = dtx, fec
+        self._one_talkspurt = one_talkspurt
         self._rest = b""
         self._has_flushed = True
 
@@ -138,9 +141,9 @@ class SpeechEncoder:
             activity = self._detector.classify(np.frombuffer(pcm, dtype=np.int16), FRAME_SECONDS)
             stamp = self._numbering.stamp(FRAME_TICKS, now)
             flags = FrameFlags(0)
-            if stamp.starts_talkspurt or (activity.starts and not self._numbering.ahead):
+            if stamp.starts_talkspurt or (activity.starts and not self._one_talkspurt):
                 flags |= FrameFlags.START
-            if activity.ends and not self._numbering.ahead:
+            if activity.ends and not self._one_talkspurt:
                 flags |= FrameFlags.END
             level = activity.level
             if self._dtx and len(packet) <= 2:

@@ -10,7 +10,7 @@ PAUSE_SECONDS = 0.2
 """A pause of this length starts a new talkspurt."""
 
 SEGMENT_PAUSE_SECONDS = 1.0
-"""Ahead audio that stops for this long has ended, even if nobody said so."""
+"""Contiguous audio that stops for this long has ended, even if nobody said so."""
 
 
 @dataclass(slots=True)
@@ -24,14 +24,15 @@ class Stamp:
 class TrackNumbering:
     """Sequence numbers continue across pauses and reconnects, and timestamps never decrease.
 
-    Audio of a live track follows the clock: a pause of 200 ms or more becomes a gap in timestamps. Ahead audio
-    is contiguous within a segment, however slowly it is synthesized, so that the times of its words stay true.
+    Audio follows the clock: a pause of 200 ms or more becomes a gap in timestamps. Contiguous audio does so only after
+    the end of a segment, or a second. That is ahead audio, however slowly it is synthesized, so that the times of its
+    words stay true; and unbuffered audio, which comes late and in a burst after the program has stood still.
     """
 
-    def __init__(self, sequence: int, timestamp: int, *, ahead: bool = False) -> None:
+    def __init__(self, sequence: int, timestamp: int, *, contiguous: bool = False) -> None:
         self._sequence = sequence & 0xFFFF
         self.end = timestamp & 0xFFFF_FFFF
-        self.ahead = ahead
+        self.contiguous = contiguous
         self._ends_at: float | None = None
         self._segment_ended = True
 
@@ -65,6 +66,6 @@ class TrackNumbering:
         if self._ends_at is None:
             return 0.0
         passed = now - self._ends_at
-        if self.ahead and not self._segment_ended:
+        if self.contiguous and not self._segment_ended:
             return passed if passed >= SEGMENT_PAUSE_SECONDS else 0.0
         return passed if passed >= PAUSE_SECONDS else 0.0
