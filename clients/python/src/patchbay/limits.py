@@ -57,9 +57,6 @@ UNCLAIMED_FRAMES_MAX = 100
 CONCEALED_SECONDS_MAX = 0.2
 """How much lost audio the decoder replaces; the rest is silence."""
 
-GAP_SECONDS_MAX = 1.0
-"""How much silence of a pause a stream inserts; the rest is left out."""
-
 # Workers.
 
 JOBS_MAX = 1_000

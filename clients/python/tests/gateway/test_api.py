@@ -20,6 +20,7 @@ from patchbay.api import (
     TokenError,
     Tokens,
     TokenVerifier,
+    Tool,
     User,
     VideoGrants,
     WebhookEvent,
@@ -156,6 +157,36 @@ async def test_a_user_calls_another_one(gateway: Gateway, api: PatchbayAPI) -> N
             await asyncio.sleep(0.1)
 
 
+async def test_a_called_user_declines(api: PatchbayAPI) -> None:
+    ann, bob, carol = [await register(api) for _ in range(3)]
+    call = (await ann.calls.start([(await bob.profile()).id])).call
+    await ann.calls.invite(call.id, [(await carol.profile()).id])
+    await bob.calls.reject(call.id, reason="later")
+    assert (await carol.calls.reject(call.id)).status == "rejected"
+    with pytest.raises(APIError) as late:
+        await bob.calls.answer(call.id)
+    assert late.value.status in (404, 409)
+
+
+async def test_an_assistant_calls_its_tool(api: PatchbayAPI) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nEmma")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/find"
+    await api.assistants.put(AssistantDefinition("library", tools=[Tool("find_book", url)]))
+    result = await api.assistants.call_tool("library", "find_book", {"title": "Emma"})
+    assert (result.status, result.body) == (200, "Emma")
+    server.close()
+    with pytest.raises(APIError) as unreachable:
+        await api.assistants.call_tool("library", "find_book", {})
+    assert (unreachable.value.code, unreachable.value.retryable) == ("tool_failed", True)
+    await api.assistants.delete("library")
+
+
 async def test_assistants_are_defined_and_sent_to_rooms(room: RoomUnderTest, api: PatchbayAPI) -> None:
     stored = await api.assistants.put(AssistantDefinition("shop", name="Robin", greetings=["Hello."], voice="alloy"))
     assert stored.name == "Robin"
@@ -200,6 +231,12 @@ async def test_clips_are_spoken_once(api: PatchbayAPI) -> None:
     assert grown[-1] == 100
     assert (await user.speech.audio(clip.id))[:4] == b"OggS"
     assert (await user.speech.create("Hello Ann.")).id == clip.id
+    assert [listed.id for listed in await user.speech.list_clips()] == [clip.id]
+    found = await user.speech.find("Hello Ann.")
+    assert found is not None
+    assert found.id == clip.id
+    assert await user.speech.find("Nobody has said this.") is None
+    assert clip.voice in [voice.id for voice in (await user.speech.providers())[0].voices]
     await user.speech.delete(clip.id)
 
 

@@ -217,6 +217,8 @@ async def test_frames_of_another_format_are_refused_with_a_remedy(room: RoomUnde
         await source.capture_frame(tone(0.1, channels=2))
     with pytest.raises(AudioError, match="Opus packet"):
         await source.capture_packet(b"")
+    with pytest.raises(AudioError, match="1489 bytes"):
+        await source.capture_packet(b"\xf8" + bytes(1_488))
     with pytest.raises(AudioError, match="16-bit"):
         AudioFrame(b"\x00" * 5, 48_000, 1, 2)
     await source.capture_frame(AudioFrame.create(48_000, 1, 0))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import dataclass
-from typing import Protocol
 
 from ..limits import STREAM_FRAMES_MAX, UNCLAIMED_FRAMES_MAX
 from ..protocol.frames import Frame
@@ -77,13 +76,6 @@ class FrameStatistics:
     lost: int = 0
     cleared: int = 0
     unread: int = 0
-
-
-class ReportsPlayout(Protocol):
-    """Where a stream reports how far it has played an ahead track."""
-
-    def report_playout(self, epoch: int, played_ts: int | None, buffered_ms: float) -> None:
-        """Sends `playout.progress`."""
 
 
 class TrackFrames:

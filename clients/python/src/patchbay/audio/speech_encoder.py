@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import AudioFormatError
+from ..limits import OPUS_PACKET_BYTES_MAX
 from ..protocol.frames import SILENCE_LEVEL, FrameFlags, packet_ticks
 from ..protocol.media_time import TICKS_PER_SECOND, advanced, to_seconds
 from ..protocol.numbering import TrackNumbering
@@ -103,6 +104,10 @@ class SpeechEncoder:
         """
         try:
             ticks = packet_ticks(packet)
+            if len(packet) > OPUS_PACKET_BYTES_MAX:
+                raise ValueError(
+                    f"an Opus packet has {len(packet)} bytes, and the gateway takes {OPUS_PACKET_BYTES_MAX}"
+                )
         except ValueError as error:
             raise AudioFormatError(f"{error}; pass one packet of 2.5 to 120 ms") from error
         self._has_flushed = False

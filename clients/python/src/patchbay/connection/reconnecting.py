@@ -62,11 +62,6 @@ class ReconnectingSocket:
             return RoomEndedError()
         return None if self.phase is Phase.OPEN else NotConnectedError()
 
-    @property
-    def connection(self) -> ClientConnection | None:
-        """The current WebSocket, for tests that break it."""
-        return self._connection
-
     async def open(self) -> None:
         """Connects and returns once the owner has called `did_open`.
 
@@ -103,10 +98,6 @@ class ReconnectingSocket:
     def wake(self) -> None:
         """Frames were added to the outbox."""
         self._wake_writer.set()
-
-    def drop_connection(self) -> None:
-        """Breaks the connection without a close frame and reconnects."""
-        self._lose(Disconnection.closed(None))
 
     async def leave(self) -> None:
         """Leaves and returns once the connection is closed."""

@@ -69,7 +69,6 @@ class EventHub:
         self._scheduled = False
         self._ended = False
         self.dropped = 0
-        self.callback_errors = 0
         self._first = EventIterator(self)
         self._first_is_taken = False
         self._iterators.append(self._first)
@@ -146,5 +145,4 @@ class EventHub:
                 try:
                     callback(*event.arguments)
                 except Exception:
-                    self.callback_errors += 1
                     logger.exception("a callback of the event %s raised an exception", event.name)
