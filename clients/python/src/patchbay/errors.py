@@ -26,7 +26,6 @@ class ConnectError(PatchbayError):
         kind: what went wrong.
         status: the HTTP status of a refusal, otherwise None.
         code: the gateway's error code, such as `token_expired`, otherwise None.
-
     """
 
     def __init__(
@@ -55,7 +54,6 @@ class RequestError(PatchbayError):
 
     Attributes:
         retryable: whether the same request may succeed later.
-
     """
 
     retryable = False
@@ -67,7 +65,6 @@ class RequestRefusedError(RequestError):
     Attributes:
         code: the code of docs/protocol/errors.md, such as `not_allowed`.
         message: the gateway's explanation.
-
     """
 
     def __init__(self, code: str, message: str, *, retryable: bool = False) -> None:
@@ -139,7 +136,6 @@ class RpcError(RequestError):
         code: one of `RpcErrorCode`, or a number that the callee chose.
         message: for people.
         data: what the callee added; always None over this gateway.
-
     """
 
     ErrorCode = RpcErrorCode
@@ -185,7 +181,6 @@ class APIError(PatchbayError):
         code: the gateway's error code; `unreachable` if there was no response.
         request_id: the `X-Request-ID` of the response, which is also in the gateway's log.
         retry_after: seconds to wait before a retry, if the gateway names them.
-
     """
 
     def __init__(

@@ -44,7 +44,6 @@ class Channel:
         new_token: makes a token for each attempt, because the earlier one may have expired.
         settings: how to connect.
         owner: takes events.
-
     """
 
     def __init__(self, url: str, new_token: Callable[[], str], settings: SocketSettings, owner: ChannelOwner) -> None:
@@ -60,7 +59,6 @@ class Channel:
 
         Raises:
             ConnectError: the gateway refused the connection, or cannot be reached.
-
         """
         await self.socket.open()
 

@@ -64,7 +64,6 @@ class JobContext:
         job: what the gateway offered, with its metadata.
         room: the connected room.
         definition: how the gateway defines the assistant; None if it does not.
-
     """
 
     def __init__(self, job: Job, room: Room, definition: dict[str, Any] | None, report: Callable[[Turn], None]) -> None:

@@ -15,7 +15,6 @@ class JobTable:
         capacity: jobs at once.
         load: 0 to 1, as the program reports it; the gateway offers less to loaded workers.
         draining: no more jobs are taken.
-
     """
 
     capacity: int

@@ -34,7 +34,6 @@ class JobRunner:
         finish: reports the end of a job, with an error if it failed.
         report: takes the latencies of turns.
         changed: is told when a job has ended.
-
     """
 
     def __init__(

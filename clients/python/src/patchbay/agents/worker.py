@@ -45,7 +45,6 @@ class WorkerOptions:
         ca_file: a PEM file with an additional trusted authority.
         ssl_context: a context of your own, instead of `ca_file`.
         needs_definition: whether the worker speaks as the gateway defines the assistant, and is refused if it does not.
-
     """
 
     capacity: int = 10
@@ -75,7 +74,6 @@ class Worker:
         assistant_id: the assistant whose jobs to take.
         api_key, api_secret: sign the worker's tokens; from the environment by default, as in `AccessToken`.
         options: how to work.
-
     """
 
     def __init__(
@@ -137,7 +135,6 @@ class Worker:
         Raises:
             ConnectError: the gateway refuses the worker, so that trying again is no use.
             RequestRefusedError: the gateway refuses the registration.
-
         """
         if self._entrypoint is None:
             raise PatchbayError("the worker has no entry point; decorate a function with @worker.entrypoint")

@@ -68,7 +68,6 @@ class AccessToken:
 
     Raises:
         TokenError: key or secret are missing.
-
     """
 
     def __init__(self, api_key: str | None = None, api_secret: str | None = None) -> None:
@@ -139,7 +138,6 @@ class AccessToken:
 
         Raises:
             TokenError: it would admit to a room without an identity.
-
         """
         video = self._claims.get("video", {})
         if video.get("roomJoin") and (not self._identity or not video.get("room")):
@@ -175,7 +173,6 @@ class TokenVerifier:
 
         Raises:
             TokenError: the token is malformed, forged or expired.
-
         """
         parts = token.split(".")
         if len(parts) != 3:

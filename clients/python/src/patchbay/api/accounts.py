@@ -76,7 +76,6 @@ class User:
 
     Attributes:
         sessions, calls, speech: what the user does.
-
     """
 
     def __init__(self, http: HTTPClient, tokens: Tokens) -> None:
@@ -96,7 +95,6 @@ class User:
 
         Raises:
             APIError: with status 401, when the login has ended.
-
         """
         current = self._current
         async with current.renewing:

@@ -118,7 +118,6 @@ class AssistantService:
 
         Raises:
             APIError: the tool failed; `retryable` says whether to try again.
-
         """
         token = assistant_token(assistant_id, self._key, self._secret)
         body = {"arguments": arguments} | _without_none({"room": room, "call_id": call_id})

@@ -29,7 +29,6 @@ class PatchbayAPI:
     Attributes:
         accounts: registers users and logs them in; a `User` has sessions, calls and clips.
         room, agent_dispatch, assistants, speech: for administrators.
-
     """
 
     def __init__(

@@ -22,7 +22,6 @@ class HTTPClient:
         url: `https://host[:port]` or `wss://host[:port]`; the port is 7880 by default.
         ca_file: a PEM file with an additional trusted authority.
         timeout: seconds that a request may take.
-
     """
 
     def __init__(self, url: str, *, ca_file: str | None = None, timeout: float = 15.0) -> None:
@@ -47,7 +46,6 @@ class HTTPClient:
 
         Raises:
             APIError: the gateway refused it, or cannot be reached.
-
         """
         headers = {}
         if token is not None:

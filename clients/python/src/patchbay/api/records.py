@@ -25,7 +25,6 @@ def decode(kind: type[T], data: Any) -> T:
 
     Raises:
         APIError: the value has another form.
-
     """
     try:
         result: T = _read(kind, data)

@@ -73,7 +73,6 @@ class Job:
         status: `pending`, `offered`, `accepted`, `running`, `succeeded`, `failed` or `cancelled`.
         reason: `session`, `token`, `rule`, `request` or `call`.
         attempt: counts acceptances.
-
     """
 
     id: str

@@ -83,7 +83,6 @@ class SpeechService:
 
         Raises:
             APIError: the text could not be spoken.
-
         """
         clip = await self.create(text, voice=voice, provider=provider, assistant=assistant)
         reported = -1

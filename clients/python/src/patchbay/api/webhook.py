@@ -22,7 +22,6 @@ class WebhookEvent:
         id: the same in every attempt to deliver it: skip those you have handled.
         created_at: seconds since 1970.
         data: all members, such as `room`, `participant`, `track`, `session`, `call`.
-
     """
 
     event: str
@@ -59,7 +58,6 @@ class WebhookReceiver:
 
         Raises:
             TokenError: the webhook is not signed with the key, was changed, or is none.
-
         """
         data = body.encode() if isinstance(body, str) else body
         claims = self._verifier.verify(auth_token.removeprefix("Bearer ").strip())

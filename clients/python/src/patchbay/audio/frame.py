@@ -21,7 +21,6 @@ class AudioFrame:
         sample_rate: samples per second and channel.
         num_channels: 1 or 2.
         samples_per_channel: the length.
-
     """
 
     __slots__ = ("_data", "num_channels", "sample_rate", "samples_per_channel")
@@ -91,7 +90,6 @@ def combine_audio_frames(frames: Iterable[AudioFrame]) -> AudioFrame:
 
     Raises:
         AudioFormatError: there is none, or they differ.
-
     """
     pieces = list(frames)
     if not pieces:
@@ -108,7 +106,6 @@ def read_wav(path: str) -> AudioFrame:
 
     Raises:
         AudioFormatError: the file is no WAV file of 16-bit samples.
-
     """
     try:
         with wave.open(path, "rb") as reader:

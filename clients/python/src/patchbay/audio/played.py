@@ -33,7 +33,6 @@ class PlayedTo:
         played_ts: the position on the track's clock; None if nothing was heard.
         estimated: whether no listener had reported, so that the position is derived from what was sent.
         segments: the heard part of each transcript segment with words that was published for this speech.
-
     """
 
     played_ms: float

@@ -35,7 +35,6 @@ class AudioSource:
         queue_size_ms: how much may wait here. In a track of mode `ahead` the gateway's queue comes on top, up to
             `TrackPublishOptions.lead_ms`. 0 is for audio that comes in real time, such as a microphone's or that of
             another track: it is sent as it is captured, and a program that stood still catches up.
-
     """
 
     def __init__(self, sample_rate: int, num_channels: int, queue_size_ms: int = 1_000) -> None:
@@ -79,7 +78,6 @@ class AudioSource:
         Raises:
             AudioFormatError: the frame has another rate or other channels than the source.
             TrackEndedError: the track was unpublished, or the room has ended.
-
         """
         self._encoder.check(frame)
         step = max(int(self.sample_rate * _SLICE_SECONDS), 1) * frame.num_channels * 2
@@ -108,7 +106,6 @@ class AudioSource:
             packet: 2.5 to 120 ms of Opus, at most 1,488 bytes.
             level: its level in -dBov, 0 to 127.
             voice: whether it contains speech.
-
         """
         async with self._capturing:
             await self._wait_for_room()
@@ -127,7 +124,6 @@ class AudioSource:
 
         Raises:
             TrackEndedError: the track was unpublished, or the room has ended.
-
         """
         self.flush()
         if self._output is not None and self._output.format.ahead:
@@ -146,7 +142,6 @@ class AudioSource:
 
         Raises:
             AudioError: the track is not of mode `ahead`.
-
         """
         if self._output is None or not self._output.format.ahead:
             raise AudioError(

@@ -20,7 +20,6 @@ class SourceQueue:
         pacer: decides when a frame may leave.
         holds_back: whether the last frame waits for `flush` or the next frame. For ahead tracks, where it delays
             nothing.
-
     """
 
     def __init__(self, capacity: float, pacer: Pacer, *, holds_back: bool) -> None:

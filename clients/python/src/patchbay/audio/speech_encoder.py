@@ -100,7 +100,6 @@ class SpeechEncoder:
 
         Raises:
             AudioFormatError: the bytes are no Opus packet.
-
         """
         try:
             ticks = packet_ticks(packet)

@@ -42,7 +42,6 @@ class AudioFrameEvent:
     Attributes:
         frame: the samples.
         timestamp: the position of its first sample on the track's 48 kHz clock; None for concealed loss and silence.
-
     """
 
     frame: AudioFrame
@@ -63,7 +62,6 @@ class AudioStream:
         capacity: frames that may wait; a reader that falls behind loses the oldest.
         fill_silence: whether silence is returned while nothing arrives, for consumers that need sound all the time.
         output_delay: seconds between reading a frame and hearing it, such as the buffer of a sound card.
-
     """
 
     def __init__(

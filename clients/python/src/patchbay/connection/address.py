@@ -24,7 +24,6 @@ class GatewayAddress:
 
         Raises:
             ConnectError: the URL has another form.
-
         """
         try:
             parts = urlsplit(url)

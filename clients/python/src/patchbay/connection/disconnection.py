@@ -66,7 +66,6 @@ class Disconnection:
         code: the WebSocket close code, if there was one.
         retryable: whether reconnecting makes sense.
         error: why an attempt to connect failed, if that was the end.
-
     """
 
     reason: DisconnectReason

@@ -74,7 +74,6 @@ def reconnect_delay(attempt: int, random: float) -> float | None:
         attempt: the number of the attempt since the connection was lost.
         random: a number from 0 to 1. From the third attempt on it adds up to 1 s, so that the clients of one
             gateway do not return in the same moment.
-
     """
     if attempt > RECONNECT_ATTEMPTS_MAX:
         return None

@@ -67,7 +67,6 @@ class ReconnectingSocket:
 
         Raises:
             ConnectError: the first attempt failed.
-
         """
         self._task = asyncio.create_task(self._run(), name=f"patchbay {self._address}")
         try:

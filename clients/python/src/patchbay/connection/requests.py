@@ -27,7 +27,6 @@ class Requests:
         send: queues a message for the socket.
         refusal: why no request can be sent now; None if one can.
         timeout: seconds that a request waits for its reply by default.
-
     """
 
     def __init__(self, send: Callable[[str], None], refusal: Callable[[], RequestError | None], timeout: float) -> None:
@@ -45,7 +44,6 @@ class Requests:
 
         Raises:
             RequestError: it cannot be sent.
-
         """
         refusal = self._refusal()
         if refusal is not None:
@@ -78,7 +76,6 @@ class Requests:
 
         Raises:
             RequestError: the request was not sent, was refused, or has no reply.
-
         """
         number, future = self.submit(kind, data or {})
         seconds = self._timeout if timeout is None else timeout
@@ -136,7 +133,6 @@ def encode(kind: str, data: JSON, number: int | None = None) -> str:
 
     Raises:
         RequestTooLargeError: it exceeds what the gateway reads.
-
     """
     message: JSON = {"type": kind, "data": data} if number is None else {"type": kind, "id": number, "data": data}
     text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))

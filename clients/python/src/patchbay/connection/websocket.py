@@ -39,7 +39,6 @@ def tls_context(ca_file: str | None) -> ssl.SSLContext:
 
     Raises:
         ConnectError: the file cannot be read.
-
     """
     try:
         context = ssl.create_default_context()
@@ -60,7 +59,6 @@ async def open_websocket(
 
     Raises:
         ConnectError: it could not be opened. The caller applies the timeout.
-
     """
     if not token or not all(0x21 <= ord(character) <= 0x7E for character in token):
         raise ConnectError(

@@ -58,7 +58,6 @@ class Frame:
 
         Raises:
             ValueError: the bytes are no frame of version 1.
-
         """
         if not HEADER_BYTES < len(message) <= FRAME_BYTES_MAX:
             raise ValueError(f"a frame has {len(message)} bytes")
@@ -82,7 +81,6 @@ def frames_in(message: bytes) -> Iterator[Frame]:
 
     Raises:
         ValueError: the message is neither, or a length in it is wrong.
-
     """
     if not message or message[0] != _BUNDLE:
         yield Frame.parse(message)
@@ -107,7 +105,6 @@ def packet_ticks(packet: bytes) -> int:
 
     Raises:
         ValueError: the bytes are no Opus packet, or it is longer than 120 ms.
-
     """
     if not packet:
         raise ValueError("an Opus packet is empty")

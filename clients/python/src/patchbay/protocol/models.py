@@ -158,7 +158,6 @@ def text(data: Mapping[str, Any], name: str, default: str = _REQUIRED) -> str:
 
     Raises:
         ProtocolError: the field is missing and has no default, or is no string.
-
     """
     value = data.get(name, default)
     if value is _REQUIRED or not isinstance(value, str):

@@ -35,7 +35,6 @@ class TranscriptSegment:
         final: whether no revision is planned.
         words: with times, so that a clear finds the last word that was heard.
         spoken, spoken_chars: how far it was played, set by the gateway.
-
     """
 
     id: str

@@ -50,7 +50,6 @@ class SipDTMF:
     Attributes:
         code: RFC 4733's number of the key, 0 to 15; -1 for a pause.
         digit: `0` to `9`, `*`, `#`, `A` to `D`, or `w` for a pause.
-
     """
 
     code: int

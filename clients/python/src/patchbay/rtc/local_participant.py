@@ -36,7 +36,6 @@ class LocalParticipant(Participant):
 
         Raises:
             RoomEndedError: the room was not connected yet.
-
         """
         if self._session is None:
             raise RoomEndedError("the room is not connected; call `await room.connect(url, token)` first")
@@ -87,7 +86,6 @@ class LocalParticipant(Participant):
             reliable: accepted for LiveKit's sake; all data is reliable over WebSocket.
             destination_identities: who gets it; by default all others.
             topic: what it is about.
-
         """
         data = {"topic": topic, "to": list(destination_identities)} | payload_fields(payload)
         await self.session.requests.request("data.send", data)
@@ -105,7 +103,6 @@ class LocalParticipant(Participant):
         Args:
             digit: one key or several.
             code: accepted for LiveKit's sake; follows from `digit`.
-
         """
         await self.session.requests.request("dtmf.send", {"digits": digit})
 
@@ -130,7 +127,6 @@ class LocalParticipant(Participant):
 
         Raises:
             RpcError: it failed, or its callee is not there.
-
         """
         seconds = _RPC_TIMEOUT if response_timeout is None else response_timeout
         reply = await self.session.requests.request(
@@ -157,7 +153,6 @@ class LocalParticipant(Participant):
             method_name: its name.
             handler: takes `RpcInvocationData` and returns the response, at most 15,360 bytes, or an awaitable of it.
                 It raises `RpcError` to choose code and message of a failure.
-
         """
         if handler is not None:
             self.rpc_methods.register(method_name, handler)

@@ -19,7 +19,6 @@ class RoomOptions:
         reconnect: whether a lost connection is resumed: at once, then with back-off, ten times.
         connect_timeout: seconds that connecting may take, TLS and `hello` included.
         request_timeout: seconds that a request waits for its reply.
-
     """
 
     auto_subscribe: bool = True

@@ -72,7 +72,6 @@ class RemoteParticipant(Participant):
         track_publications: its tracks, by sid.
         connected: false while its connection is lost and it may come back.
         disconnect_reason: why it left; None while it is there.
-
     """
 
     def __init__(self, info: ParticipantInfo) -> None:

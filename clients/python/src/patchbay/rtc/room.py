@@ -54,7 +54,6 @@ class ConnectCall(Protocol):
             url: `wss://host[:port]`; the port is 7880 by default.
             token: a room token, which names the room.
             options: how to connect.
-
         """
 
 
@@ -101,7 +100,6 @@ class Room:
         Args:
             event: a name of `patchbay.rtc.events`, such as `participant_connected`.
             callback: gets the fields of the event.
-
         """
         if callback is not None:
             return self._hub.on(event, callback)

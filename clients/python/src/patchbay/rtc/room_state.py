@@ -23,7 +23,6 @@ class RoomState:
         local: this client's participant.
         control: what remote publications ask of the room.
         auto_subscribe: whether tracks count as subscribed when they are published.
-
     """
 
     def __init__(self, local: Participant, control: SubscriptionControl, *, auto_subscribe: bool) -> None:
@@ -62,7 +61,6 @@ class RoomState:
 
         Raises:
             ProtocolError: the event lacks required fields.
-
         """
         handler = self._handlers.get(kind) or self._feed.handlers.get(kind)
         return [events.UnknownEvent(kind, data)] if handler is None else list(handler(data))

@@ -41,7 +41,6 @@ class RoomSession:
         local: this client's participant.
         methods: procedures that others may call.
         emit: takes what happens.
-
     """
 
     def __init__(
@@ -81,7 +80,6 @@ class RoomSession:
 
         Raises:
             RoomEndedError: the connection has ended.
-
         """
         while self.socket.refusal is not None:
             if self.disconnection is not None:
@@ -94,15 +92,12 @@ class RoomSession:
         """Subscribes to a track or unsubscribes; a reconnect repeats it."""
         await self.requests.request("track.subscribe", {"track": sid, "subscribed": subscribed})
         self._subscriptions[sid] = subscribed
-        publication = self.state.publication(sid)
-        if publication is None or not hasattr(publication, "subscribed") or publication.subscribed == subscribed:
-            return
-        publication.subscribed = subscribed
         for participant in self.state.remote.values():
-            remote = participant.track_publications.get(sid)
-            if remote is not None:
+            publication = participant.track_publications.get(sid)
+            if publication is not None and publication.subscribed != subscribed:
+                publication.subscribed = subscribed
                 event = events.TrackSubscribed if subscribed else events.TrackUnsubscribed
-                self._emit(event(remote.track, remote, participant))
+                self._emit(event(publication.track, publication, participant))
 
     def report_playout(self, sid: str, epoch: int, played_ts: int | None, buffered_ms: float) -> None:
         """Sends `playout.progress`."""

@@ -50,7 +50,6 @@ class TrackPublishOptions:
         max_bitrate: of the Opus encoder, in bits per second; None lets it choose.
         dtx: whether silence takes tiny packets.
         fec: whether packets carry a copy of the previous one.
-
     """
 
     source: TrackSource = TrackSource.SOURCE_MICROPHONE

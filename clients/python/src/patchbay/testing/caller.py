@@ -24,7 +24,6 @@ class Caller:
     Attributes:
         room: the connection.
         heard: everything it has heard.
-
     """
 
     def __init__(self, room: Room) -> None:
@@ -50,7 +49,6 @@ class Caller:
 
         Returns:
             The time of its beginning, by the event loop's clock.
-
         """
         frame = audio if isinstance(audio, AudioFrame) else read_wav(fspath(audio))
         source = await self._source(frame.sample_rate, frame.num_channels)
@@ -64,7 +62,6 @@ class Caller:
 
         Raises:
             TimeoutError: it has not.
-
         """
         async with asyncio.timeout(timeout):
             while True:
@@ -80,7 +77,6 @@ class Caller:
 
         Raises:
             TimeoutError: it has not.
-
         """
         async with asyncio.timeout(timeout):
             while (found := self._since(since)).sound_seconds < seconds:

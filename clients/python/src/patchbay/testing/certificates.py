@@ -32,7 +32,6 @@ def development_certificates(folder: Path | None = None) -> Certificates:
 
     Raises:
         CertificateError: `openssl` is missing or failed.
-
     """
     if folder is None:
         cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")

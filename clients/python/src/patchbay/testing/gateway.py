@@ -35,7 +35,6 @@ def find_binary() -> Path:
 
     Raises:
         GatewayError: there is none.
-
     """
     if named := os.environ.get(BINARY_VARIABLE):
         return Path(named)
@@ -54,7 +53,6 @@ class Gateway:
     Args:
         store: whether it has accounts, sessions and calls.
         settings: more settings of the YAML file, such as `{"resume_seconds": 2}`.
-
     """
 
     api_key, api_secret = "devkey", "secret"

@@ -16,7 +16,6 @@ class BrokenNetwork:
 
     Args:
         url: the gateway.
-
     """
 
     def __init__(self, url: str) -> None:

@@ -23,7 +23,6 @@ class HeardFrame:
         participant: who said it.
         timestamp: its position on the track's 48 kHz clock; None for concealed loss.
         frame: the samples.
-
     """
 
     at: float

@@ -33,7 +33,6 @@ class OpusEncoder:
         bitrate: bits per second, 6,000 to 510,000; None lets the encoder choose.
         dtx: whether silence takes packets of one or two bytes.
         fec: whether packets carry a copy of the previous one for lossy paths.
-
     """
 
     def __init__(
@@ -63,7 +62,6 @@ class OpusEncoder:
 
         Raises:
             OpusError: the frame has a length that Opus does not have.
-
         """
         try:
             packet: bytes = self._encoder.encode(pcm, len(pcm) // (2 * self._channels))
@@ -90,7 +88,6 @@ class OpusDecoder:
 
         Raises:
             OpusError: the packet is damaged.
-
         """
         return self._run(packet, ticks)
 

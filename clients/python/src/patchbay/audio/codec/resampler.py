@@ -16,7 +16,6 @@ class AudioResampler:
         input_rate: Hz of the frames that are pushed.
         output_rate: Hz of the frames that are returned.
         num_channels: channels of both.
-
     """
 
     def __init__(self, input_rate: int, output_rate: int, *, num_channels: int = 1) -> None:
@@ -33,7 +32,6 @@ class AudioResampler:
 
         Raises:
             AudioFormatError: the frame has another rate or other channels.
-
         """
         if (frame.sample_rate, frame.num_channels) != (self._input_rate, self._channels):
             raise AudioFormatError(

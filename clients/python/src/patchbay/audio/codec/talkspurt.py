@@ -25,7 +25,6 @@ class VoiceActivity:
         level: -dBov as RFC 6464 has it, 0 to 127; 127 is silence.
         voice: whether the frame is part of a talkspurt, pauses between words included.
         starts, ends: whether it is the first or the last frame of one.
-
     """
 
     level: int

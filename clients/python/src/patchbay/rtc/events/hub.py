@@ -78,7 +78,6 @@ class EventHub:
 
         Raises:
             ValueError: there is no such event, or the callback is a coroutine function.
-
         """
         if name not in EVENT_NAMES:
             raise ValueError(f"there is no event {name!r}; the events are {', '.join(sorted(EVENT_NAMES - {''}))}")
