@@ -117,7 +117,9 @@ class AheadPlayout:
         if self._epoch is None:
             return None
         unheard = 0.0 if self._ends_at is None else max(self._ends_at + self.output_delay - now, 0.0)
-        playing = self._end is not None and (unheard > _ROUNDING_SECONDS or bool(self._queue))
+        if unheard < _ROUNDING_SECONDS:
+            unheard = 0.0
+        playing = self._end is not None and (unheard > 0 or bool(self._queue))
         played = None if self._end is None else advanced(self._end, -from_seconds(unheard))
         queued = sum(ticks for _, ticks in self._queue)
         report = PlayoutReport(self._epoch, played, round(unheard * 1_000 + to_ms(queued), 1))
