@@ -70,7 +70,7 @@ class AudioSource:
         return self._encoder.position
 
     async def capture_frame(self, frame: AudioFrame) -> int:
-        """Adds PCM; waits while the queue is full.
+        """Adds PCM; waits while the queue is full. A cancellation keeps what was added before it.
 
         Returns:
             The position of the frame's first sample on the track's 48 kHz clock, for the times of words.

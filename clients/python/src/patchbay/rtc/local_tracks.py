@@ -11,7 +11,7 @@ from ..connection.reconnecting import ReconnectingSocket
 from ..connection.requests import Requests
 from ..errors import NotConnectedError, RequestError, TrackEndedError
 from ..limits import MARK_NAME_BYTES_MAX
-from ..protocol.models import TrackInfo, integer, mapping
+from ..protocol.models import TrackInfo, mapping
 from ..protocol.transcript import TranscriptSegment
 from . import events
 from .published_track import PublishedTrack
@@ -102,11 +102,7 @@ class LocalTracks:
         source = published.publication.track.audio_source
         match kind:
             case "playout.cleared":
-                mine = data.get("by") == own_identity and published.pending_clears > 0
-                if mine:
-                    published.reported_clears.append(data)
-                if published.did_clear(integer(data, "epoch")) and not mine:
-                    source.was_cleared()
+                published.handle_cleared(data, mine=data.get("by") == own_identity)
             case "playout.finished":
                 source.did_finish(data.get("played_ts"))
             case "playout.backlog":
@@ -147,12 +143,14 @@ class LocalTracks:
 
     def restore(self, own: list[TrackInfo], *, resumed: bool) -> None:
         """Compares with what the gateway has after a reconnect, and publishes what it has not."""
+        if not resumed:
+            # Events say so again if it is still the case.
+            self.held = False
         by_sid = {info.sid: info for info in own}
         for published in list(self._tracks):
             info = by_sid.pop(published.sid, None) if resumed else None
             if info is None:
-                published.is_published = False
-                published.drop_marks(MarkStatus.DROPPED)
+                published.forget_session()
                 task = asyncio.create_task(self._republish(published))
                 self._republishing.add(task)
                 task.add_done_callback(self._republishing.discard)

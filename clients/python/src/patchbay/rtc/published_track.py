@@ -131,6 +131,23 @@ class PublishedTrack:
         finally:
             self.marks.pop(key, None)
 
+    def handle_cleared(self, data: JSON, *, mine: bool) -> None:
+        """An event says that the track was cleared, by this client or another one."""
+        if not self.did_clear(integer(data, "epoch")):
+            # The reply was faster.
+            return
+        if mine and self.pending_clears:
+            self.reported_clears.append(data)
+        elif not self.pending_clears:
+            self.publication.track.audio_source.was_cleared()
+
+    def forget_session(self) -> None:
+        """The room was joined anew: the track has to be published again."""
+        self.is_published = False
+        self.paused = False
+        self.reported_clears.clear()
+        self.drop_marks(MarkStatus.DROPPED)
+
     def did_clear(self, epoch: int) -> bool:
         """The track continues in a new epoch; false if that is known."""
         info = self.publication.info
