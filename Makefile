@@ -102,8 +102,8 @@ interop: ## install the Python environment of the interop tests
 	@scripts/setup-interop
 
 clean: ## remove build products; certificates are kept
-	rm -rf .build .venv-interop dist
-	find Tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf .build .venv-interop clients/python/.venv dist
+	find Tests clients -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

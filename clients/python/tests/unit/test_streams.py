@@ -1,6 +1,7 @@
 """Streams, events and procedures on an event loop, without sockets."""
 
 import asyncio
+import gc
 import sys
 from typing import Any
 
@@ -118,6 +119,15 @@ async def test_events_that_nobody_reads_are_bounded() -> None:
     first = await anext(iterator)
     assert first.arguments == ("3", "busy")
     assert (iterator.dropped, hub.dropped) == (3, 3)
+
+
+async def test_an_iterator_that_nobody_reads_any_more_is_forgotten() -> None:
+    hub = EventHub()
+    first = hub.iterator()
+    for _ in range(10):
+        hub.iterator()
+    gc.collect()
+    assert list(hub._iterators) == [first]
 
 
 async def test_callbacks_may_be_removed() -> None:

@@ -115,7 +115,7 @@ class Room:
 
     @property
     def events(self) -> EventIterator:
-        """Events as objects: `async for event in room.events`. It ends with the connection."""
+        """A new iterator over events as objects: `async for event in room.events`. It ends with the connection."""
         return self._hub.iterator()
 
     # State.

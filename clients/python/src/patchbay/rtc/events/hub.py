@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from typing import Any, TypeVar
@@ -21,8 +22,7 @@ C = TypeVar("C", bound=Callable[..., Any])
 class EventIterator:
     """Events from its creation on. A reader that falls behind loses the oldest."""
 
-    def __init__(self, hub: EventHub) -> None:
-        self._hub = hub
+    def __init__(self) -> None:
         self._events: deque[RoomEvent] = deque()
         self._arrived = asyncio.Event()
         self._ended = False
@@ -47,7 +47,6 @@ class EventIterator:
     async def __anext__(self) -> RoomEvent:
         while not self._events:
             if self._ended:
-                self._hub.remove(self)
                 raise StopAsyncIteration
             self._arrived.clear()
             await self._arrived.wait()
@@ -63,15 +62,16 @@ class EventHub:
 
     def __init__(self) -> None:
         self._callbacks: dict[str, list[Callable[..., Any]]] = {}
-        self._iterators: list[EventIterator] = []
+        # Weak, so that an iterator ends with the loop that reads it.
+        self._iterators: weakref.WeakSet[EventIterator] = weakref.WeakSet()
         self._waiting: deque[RoomEvent] = deque()
         self._started = False
         self._scheduled = False
         self._ended = False
         self.dropped = 0
-        self._first = EventIterator(self)
-        self._first_is_taken = False
-        self._iterators.append(self._first)
+        # Kept for whoever asks first, who misses nothing.
+        self._first: EventIterator | None = EventIterator()
+        self._iterators.add(self._first)
 
     def on(self, name: str, callback: C) -> C:
         """Adds a callback.
@@ -95,20 +95,13 @@ class EventHub:
 
     def iterator(self) -> EventIterator:
         """An iterator over events. The first one also has those since the room was created."""
-        if not self._first_is_taken:
-            self._first_is_taken = True
-            return self._first
-        iterator = EventIterator(self)
-        if self._ended:
-            iterator.end()
-        else:
-            self._iterators.append(iterator)
+        iterator, self._first = self._first, None
+        if iterator is None:
+            iterator = EventIterator()
+            self._iterators.add(iterator)
+            if self._ended:
+                iterator.end()
         return iterator
-
-    def remove(self, iterator: EventIterator) -> None:
-        """An iterator has ended."""
-        if iterator in self._iterators:
-            self._iterators.remove(iterator)
 
     def emit(self, event: RoomEvent) -> None:
         """Delivers an event."""
