@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from patchbay import ConnectError, RequestRefusedError
+from patchbay import ConnectError, RequestRefusedError, Room
 from patchbay.agents import JobContext, Turn, Worker, WorkerOptions
 from patchbay.api import APIError, PatchbayAPI
 from patchbay.errors import PatchbayError
@@ -194,6 +194,33 @@ async def test_jobs_survive_the_loss_of_the_channel(room: RoomUnderTest) -> None
             assert await status_of(room.gateway, room.name) == ["running"]
             release.set()
             await until_status(room.gateway, room.name, "succeeded")
+
+
+async def test_jobs_survive_a_restart_of_the_gateway() -> None:
+    gateway = Gateway()
+    await asyncio.to_thread(gateway.start)
+    worker = new_worker(gateway)
+    started, release = asyncio.Event(), asyncio.Event()
+
+    async def talk(context: JobContext) -> None:
+        started.set()
+        await release.wait()
+
+    try:
+        token = gateway.token("alice", "restarted")
+        async with Room.connect(gateway.url, token, gateway.options()) as user, running(worker, talk):
+            await dispatch(gateway, "restarted", worker)
+            await asyncio.wait_for(started.wait(), 10)
+            await asyncio.to_thread(gateway.stop, kill=True)
+            await asyncio.to_thread(gateway.start)
+            await eventually(lambda: user.connection_state == "connected", timeout=20)
+            await until_status(gateway, "restarted", "running")
+            assert [job.room for job in worker.jobs] == ["restarted"]
+            await eventually(lambda: [*user.remote_participants] == [f"assistant:{worker._assistant_id}"])
+            release.set()
+            await until_status(gateway, "restarted", "succeeded")
+    finally:
+        await asyncio.to_thread(gateway.close)
 
 
 async def test_a_drained_worker_ends_after_its_last_job(room: RoomUnderTest) -> None:

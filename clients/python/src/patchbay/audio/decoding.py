@@ -77,10 +77,6 @@ class TrackDecoder:
         self._sequence = self._end = None
         self._decoder.reset()
 
-    def rejoined(self) -> None:
-        """The numbers of the track start anew."""
-        self._epoch = self._sequence = self._end = None
-
     def silence(self, seconds: float) -> AudioFrame:
         """Silence in the stream's format."""
         return AudioFrame.create(self._rate, self._channels, int(self._rate * seconds))
