@@ -1,0 +1,7 @@
+"""Holds what belongs to speech until the listener has heard it. Pure: positions and times are arguments."""
+
+from .held_frames import Held, HeldFrames, HeldKind
+from .spoken_context import SpokenContext
+from .text import heard_words
+
+__all__ = ["Held", "HeldFrames", "HeldKind", "SpokenContext", "heard_words"]

@@ -1,0 +1,301 @@
+"""Which frames wait for playout, and which are released at a position."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Generic, TypeVar
+
+from .spoken_context import SpokenContext
+from .text import heard_words
+
+F = TypeVar("F")
+
+GRID_TICKS = 12_000
+"""Marks are set at least every 250 ms of audio, so that the lead and what has no mark of its own stay current."""
+
+HELD_MAX = 8_192
+"""Frames that may wait; beyond it the oldest is released early and counted."""
+
+MARKS_MAX = 512
+"""Positions that are watched at once; what lies beyond waits for a later one."""
+
+
+ENDED_CONTEXTS_MAX = 16
+"""Contexts that are remembered for words that come late; beyond it the oldest is forgotten."""
+
+
+class HeldKind(Enum):
+    """What happens to a frame that was not heard."""
+
+    TEXT = "text"
+    """Spoken words: dropped."""
+    FOLLOWER = "follower"
+    """Anything in order with the audio: dropped by an interruption, released if the audio is lost."""
+    STATE = "state"
+    """Who speaks: always released."""
+    AUDIO = "audio"
+    """The audio itself: as a follower, but no reason for a mark."""
+
+
+@dataclass(slots=True, eq=False)
+class Held(Generic[F]):
+    """A frame that waits.
+
+    Attributes:
+        frame: the frame; the model does not look at it.
+        kind: what happens if it is not heard.
+        order: the order of arrival.
+        position: where it is released, on the track's clock without wrapping; None as long as it is unknown.
+        starts, ends: of a text, offsets in its context; `ends` is None until the next word begins.
+        timed: whether a text has its own times, so that it is never cut.
+        upstream: whether it is for the previous processor.
+        keep: whether it survives an interruption.
+        text: the words of a text; after `interrupt` those that were heard.
+    """
+
+    frame: F
+    kind: HeldKind
+    order: int
+    position: int | None = None
+    context: SpokenContext | None = None
+    starts: int = 0
+    ends: int | None = None
+    timed: bool = True
+    upstream: bool = False
+    keep: bool = False
+    text: str = ""
+
+    @property
+    def _key(self) -> tuple[int, bool, int]:
+        return self.position or 0, self.kind is not HeldKind.TEXT, self.order
+
+
+class HeldFrames(Generic[F]):
+    """The frames of one track that wait until the listener has heard the audio before them.
+
+    Args:
+        position: the track's position at the beginning.
+
+    Attributes:
+        heard: everything before this position was heard.
+        written: the end of what was written.
+        overflowed: frames that were released early because too many waited.
+    """
+
+    def __init__(self, position: int) -> None:
+        self.heard = self.written = position
+        self.overflowed = 0
+        self._grid = position
+        self._items: list[Held[F]] = []
+        self._contexts: dict[str, SpokenContext] = {}
+        self._open: dict[int, Held[F]] = {}
+        self._marks: set[int] = set()
+        self._wanted: set[int] = set()
+        self._order = 0
+        self._last_pts = 0
+
+    # Speech arrives.
+
+    def knows(self, context_id: str) -> bool:
+        """Whether speech of this context has arrived."""
+        return context_id in self._contexts
+
+    def speech_arrived(self, context_id: str, ticks: int, clock_ns: int, *, keep: bool = False) -> bool:
+        """Audio of a context arrives, before it is written; true for the context's first."""
+        if (known := self._contexts.get(context_id)) is not None and known.ended:
+            del self._contexts[context_id]
+        context = self._context(context_id, clock_ns)
+        context.keep |= keep
+        first = context.arrived == 0
+        context.arrived += ticks
+        return first
+
+    def add_word(self, context_id: str, frame: F, text: str, pts_ns: int, clock_ns: int, *, keep: bool = False) -> None:
+        """A word with a presentation time: held until its end, which is the beginning of the next one."""
+        context = self._context(context_id, clock_ns)
+        self._last_pts = max(self._last_pts, pts_ns)
+        starts = context.word_offset(pts_ns)
+        previous = self._open.get(id(context))
+        if previous is not None:
+            starts = max(starts, previous.starts)
+            previous.ends = starts
+        held = self._add(frame, HeldKind.TEXT, context=context, starts=starts, keep=keep, text=text)
+        self._open[id(context)] = held
+
+    def add_text(self, context_id: str, frame: F, text: str, *, keep: bool = False) -> None:
+        """A text without times that follows its audio: held until the end of what has arrived."""
+        context = self._contexts[context_id]
+        starts = max((item.ends or 0 for item in self._items if item.context is context and not item.timed), default=0)
+        self._add(
+            frame,
+            HeldKind.TEXT,
+            context=context,
+            starts=starts,
+            ends=context.arrived,
+            timed=False,
+            keep=keep,
+            text=text,
+        )
+
+    def add_timed(self, context_id: str, frame: F, pts_ns: int, *, keep: bool = False) -> None:
+        """Another frame with a presentation time: held until that instant."""
+        context = self._contexts.setdefault(context_id, SpokenContext())
+        previous = self._open.get(id(context))
+        at = max(context.clamped_offset(pts_ns), previous.starts if previous else 0)
+        self._add(frame, HeldKind.FOLLOWER, context=context, starts=at, ends=at, keep=keep)
+
+    def speech_ends(self, context_id: str) -> None:
+        """No more audio of a context arrives: its last word ends here."""
+        context = self._contexts.get(context_id)
+        if context is not None and (last := self._open.pop(id(context), None)) is not None:
+            last.ends = max(context.arrived, last.starts)
+
+    # Audio is written.
+
+    def wrote(self, position: int, ticks: int, context_id: str | None) -> None:
+        """Audio was written, speech of a context or something else."""
+        if context_id is not None and (context := self._contexts.get(context_id)) is not None:
+            context.wrote(position, ticks)
+        self.written = position + ticks
+        if self.written - self._grid >= GRID_TICKS:
+            self._grid = self.written
+            self._want(self.written)
+
+    def context_written(self, context_id: str) -> None:
+        """All audio of a context was written."""
+        self.speech_ends(context_id)
+        if (context := self._contexts.get(context_id)) is not None:
+            context.ended = True
+        ended = [key for key, context in self._contexts.items() if context.ended]
+        for key in ended[:-ENDED_CONTEXTS_MAX]:
+            del self._contexts[key]
+
+    def add_after_written(
+        self, frame: F, kind: HeldKind, *, ticks: int = 0, upstream: bool = False, keep: bool = False
+    ) -> None:
+        """A frame that belongs behind the audio that was written so far, and `ticks` of what follows."""
+        held = self._add(frame, kind, upstream=upstream, keep=keep)
+        held.position = self.written + ticks
+
+    # Audio is heard.
+
+    def heard_to(self, position: int) -> None:
+        """Everything before a position was heard."""
+        self.heard = max(self.heard, position)
+
+    def take_due(self) -> list[Held[F]]:
+        """Removes the frames whose audio was heard, in order."""
+        self._resolve()
+        due = [item for item in self._items if item.position is not None and item.position <= self.heard]
+        self._remove(due)
+        if (excess := len(self._items) - HELD_MAX) > 0:
+            early = self._items[:excess]
+            self.overflowed += excess
+            self._remove(early)
+            due += early
+        return sorted(due, key=lambda item: item._key)
+
+    def take_marks(self) -> list[int]:
+        """Positions to watch from now on."""
+        self._resolve()
+        self._marks = {position for position in self._marks if position > self.heard}
+        for item in self._items:
+            if item.position is not None and item.kind is not HeldKind.AUDIO:
+                self._want(item.position)
+        wanted = sorted(position for position in self._wanted if position > self.heard)
+        taken = wanted[: MARKS_MAX - len(self._marks)]
+        self._wanted = set(wanted[len(taken) :])
+        self._marks |= set(taken)
+        return taken
+
+    def give_up(self, position: int) -> list[Held[F]]:
+        """The audio before a position is lost: removes its frames, and returns all but unheard words."""
+        self._resolve()
+        lost = [item for item in self._items if item.position is not None and item.position <= position]
+        result = [item for item in lost if item.kind is not HeldKind.TEXT or (item.position or 0) <= self.heard]
+        self._remove(lost)
+        self.heard_to(position)
+        return sorted(result, key=lambda item: item._key)
+
+    # Interruptions.
+
+    def interrupt(self, heard: int) -> list[Held[F]]:
+        """Removes what was heard up to a position, where playout was stopped; a text without times is cut at a word."""
+        self.heard_to(min(heard, self.written))
+        due = self.take_due()
+        for item in list(self._items):
+            if item.kind is HeldKind.TEXT and not item.timed and (part := self._heard_part(item)):
+                item.text, item.position = part, self.heard
+                self._remove([item])
+                due.append(item)
+        return due
+
+    def renew(self, position: int) -> HeldFrames[F]:
+        """Begins an interruption: the model of what is written from now on, with the speech that is to be kept.
+
+        Args:
+            position: where the track continues.
+        """
+        self._resolve()
+        renewed = HeldFrames[F](position)
+        renewed._contexts = {key: context for key, context in self._contexts.items() if context.keep}
+        kept = {id(context) for context in renewed._contexts.values()}
+        renewed._items = [item for item in self._items if item.keep and item.position is None]
+        renewed._open = {key: item for key, item in self._open.items() if key in kept}
+        renewed._order = self._order
+        self._remove(renewed._items)
+        return renewed
+
+    def survivors(self) -> list[Held[F]]:
+        """Ends an interruption: what is released although it was not heard. The rest is forgotten."""
+        items, self._items = self._items, []
+        return [item for item in items if item.keep or item.kind is HeldKind.STATE]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing waits and everything that was written was heard."""
+        return not self._items and self.written <= self.heard
+
+    def _context(self, context_id: str, clock_ns: int) -> SpokenContext:
+        context = self._contexts.setdefault(context_id, SpokenContext())
+        context.begin(max(self._last_pts, clock_ns))
+        return context
+
+    def _add(
+        self,
+        frame: F,
+        kind: HeldKind,
+        *,
+        context: SpokenContext | None = None,
+        starts: int = 0,
+        ends: int | None = None,
+        timed: bool = True,
+        upstream: bool = False,
+        keep: bool = False,
+        text: str = "",
+    ) -> Held[F]:
+        self._order += 1
+        held = Held(frame, kind, self._order, None, context, starts, ends, timed, upstream, keep, text)
+        self._items.append(held)
+        return held
+
+    def _resolve(self) -> None:
+        for item in self._items:
+            if item.position is None and item.context is not None and item.ends is not None:
+                item.position = item.context.locate(item.ends)
+
+    def _heard_part(self, item: Held[F]) -> str:
+        context = item.context
+        if context is None or item.ends is None or item.ends <= item.starts:
+            return ""
+        heard = context.offset(self.heard)
+        return heard_words(item.text, (heard - item.starts) / (item.ends - item.starts))
+
+    def _want(self, position: int) -> None:
+        if position > self.heard and position not in self._marks:
+            self._wanted.add(position)
+
+    def _remove(self, items: list[Held[F]]) -> None:
+        gone = {id(item) for item in items}
+        self._items = [item for item in self._items if id(item) not in gone]
