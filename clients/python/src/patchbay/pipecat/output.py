@@ -1,0 +1,313 @@
+"""The end of the pipeline that speaks: releases frames when the listener has heard the audio before them."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from loguru import logger
+from pipecat.frames.frames import (
+    BotSpeakingFrame,
+    BotStartedSpeakingFrame,
+    BotStoppedSpeakingFrame,
+    CancelFrame,
+    ControlFrame,
+    DataFrame,
+    EndFrame,
+    Frame,
+    InterruptionFrame,
+    LLMAssistantPushAggregationFrame,
+    LLMFullResponseEndFrame,
+    OutputAudioRawFrame,
+    OutputDTMFFrame,
+    OutputDTMFUrgentFrame,
+    OutputTransportMessageFrame,
+    OutputTransportMessageUrgentFrame,
+    StartFrame,
+    StopFrame,
+    SystemFrame,
+    TTSAudioRawFrame,
+    TTSStoppedFrame,
+    TTSTextFrame,
+)
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
+from pipecat.transports.base_output import BaseOutputTransport
+
+from ..errors import PatchbayError
+from ..heard import Held, HeldKind
+from ..protocol.media_time import TICKS_PER_SECOND
+from .connection import Connection
+from .consumption import wait_until_consumed
+from .params import SPEAKING_SECONDS, PatchbayParams
+from .transcripts import SpokenTranscript
+from .voice import Voice
+
+
+@dataclass
+class SpeechBeginsFrame(ControlFrame):
+    """Marks the place of a context's first audio in the queue of the transport. Never leaves the transport."""
+
+    context_id: str = ""
+
+
+class PatchbayOutputTransport(BaseOutputTransport):
+    """Speaks on tracks of mode `ahead`, one for each destination.
+
+    Words, ends of responses and `Bot*SpeakingFrame`s leave the transport when the listener has heard the audio before
+    them. An interruption waits until it is known what was heard, and follows the heard words.
+    """
+
+    def __init__(self, connection: Connection, params: PatchbayParams, **kwargs: Any) -> None:
+        super().__init__(params, **kwargs)
+        self._connection = connection
+        self._parameters = params
+        self._voices: dict[str | None, Voice] = {}
+        self._speaking: set[str | None] = set()
+        self._speaking_task: asyncio.Task[None] | None = None
+        self._transcript = SpokenTranscript(connection) if params.transcripts_out else None
+        self._acquired = False
+
+    # The life of the transport.
+
+    async def start(self, frame: StartFrame) -> None:
+        """Joins the room and publishes the tracks."""
+        await super().start(frame)
+        if self._acquired:
+            return
+        if not await self._connection.acquire(self):
+            return
+        self._acquired = True
+        if self._parameters.audio_out_enabled:
+            await self._publish(None, self._parameters.track_name)
+            self._speaking_task = self.create_task(self._tell_speaking())
+        await self.set_transport_ready(frame)
+
+    async def register_audio_destination(self, destination: str) -> None:
+        """Publishes a track for a destination."""
+        if self._acquired and self._parameters.audio_out_enabled:
+            await self._publish(destination, destination)
+
+    async def stop(self, frame: EndFrame) -> None:
+        """Waits until everything was heard, and leaves the room."""
+        await super().stop(frame)
+        for voice in self._voices.values():
+            await voice.drain()
+        await self._leave()
+
+    async def cancel(self, frame: CancelFrame) -> None:
+        """Stops speaking and leaves the room."""
+        await super().cancel(frame)
+        await self._leave()
+
+    async def cleanup(self) -> None:
+        """Leaves the room, however the pipeline ended."""
+        await super().cleanup()
+        await self._leave()
+
+    async def _publish(self, destination: str | None, name: str) -> None:
+        parameters = self._parameters
+        lead = parameters.lead_secs
+        if parameters.audio_out_mixer:
+            lead = min(lead, parameters.mixer_lead_secs)
+        publication = await self._connection.publish(name, self.sample_rate, parameters.audio_out_channels, lead)
+
+        async def release(item: Held[Frame]) -> None:
+            await self._release(destination, item)
+
+        self._voices[destination] = Voice(self._connection.room, publication, lead, release)
+
+    async def _leave(self) -> None:
+        if not self._acquired:
+            return
+        self._acquired = False
+        if self._speaking_task is not None:
+            await self.cancel_task(self._speaking_task)
+            self._speaking_task = None
+        voices = list(self._voices.values())
+        self._voices.clear()
+        for voice in voices:
+            await voice.close()
+        if self._transcript is not None:
+            await self._transcript.close()
+        await self._connection.release()
+
+    # Frames that arrive.
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Holds words as they arrive; everything else takes Pipecat's way through the queue of audio."""
+        if isinstance(frame, InterruptionFrame):
+            await self._interrupt(frame, direction)
+            return
+        voice = self._voices.get(frame.transport_destination)
+        if voice is None or direction is not FrameDirection.DOWNSTREAM:
+            await super().process_frame(frame, direction)
+        elif isinstance(frame, TTSAudioRawFrame):
+            await self._speech_arrives(voice, frame)
+            await super().process_frame(frame, direction)
+        elif self._holds_on_arrival(voice, frame):
+            await FrameProcessor.process_frame(self, frame, direction)
+            voice.changed()
+        else:
+            if isinstance(frame, TTSStoppedFrame):
+                voice.held.speech_ends(frame.context_id or "")
+            elif isinstance(frame, LLMFullResponseEndFrame | LLMAssistantPushAggregationFrame):
+                # In order with the audio, and not by the clock, which does not stop on hold.
+                frame.pts = None
+            await super().process_frame(frame, direction)
+
+    async def _speech_arrives(self, voice: Voice, frame: TTSAudioRawFrame) -> None:
+        ticks = frame.num_frames * TICKS_PER_SECOND // frame.sample_rate
+        context_id, keep = frame.context_id or "", not frame.interruptible
+        if voice.held.speech_arrived(context_id, ticks, self.get_clock().get_time(), keep=keep):
+            begins = SpeechBeginsFrame(context_id)
+            begins.transport_destination = frame.transport_destination
+            begins.interruptible = frame.interruptible
+            await super().process_frame(begins, FrameDirection.DOWNSTREAM)
+
+    def _holds_on_arrival(self, voice: Voice, frame: Frame) -> bool:
+        context_id = getattr(frame, "context_id", None)
+        keep = not frame.interruptible
+        if isinstance(frame, TTSStoppedFrame) or not isinstance(frame, DataFrame | ControlFrame):
+            return False
+        if isinstance(frame, TTSTextFrame):
+            if frame.pts:
+                voice.held.add_word(
+                    context_id or "", frame, frame.text, frame.pts, self.get_clock().get_time(), keep=keep
+                )
+                return True
+            if voice.held.knows(context_id or ""):
+                voice.held.add_text(context_id or "", frame, frame.text, keep=keep)
+                return True
+            return False
+        if frame.pts and context_id is not None:
+            voice.held.add_timed(context_id, frame, frame.pts, keep=keep)
+            return True
+        return False
+
+    # Frames that leave.
+
+    async def push_frame(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
+        """Holds what follows audio that was written and not heard."""
+        destination = frame.transport_destination
+        voice = self._voices.get(destination)
+        if voice is None:
+            await super().push_frame(frame, direction)
+        elif isinstance(frame, BotStartedSpeakingFrame | BotStoppedSpeakingFrame):
+            started = isinstance(frame, BotStartedSpeakingFrame)
+            if not started:
+                voice.flush()
+            # The bot speaks as soon as something of it is heard.
+            voice.held.add_after_written(
+                frame, HeldKind.STATE, ticks=int(started), upstream=direction is FrameDirection.UPSTREAM
+            )
+            voice.changed()
+        elif isinstance(frame, BotSpeakingFrame | SpeechBeginsFrame):
+            # `_tell_speaking` follows playout.
+            return
+        elif direction is FrameDirection.UPSTREAM or isinstance(frame, SystemFrame | EndFrame | StopFrame):
+            await super().push_frame(frame, direction)
+        else:
+            if isinstance(frame, TTSStoppedFrame):
+                voice.end_speech(frame.context_id or "")
+            kind = HeldKind.AUDIO if isinstance(frame, OutputAudioRawFrame) else HeldKind.FOLLOWER
+            voice.held.add_after_written(frame, kind, keep=not frame.interruptible)
+            voice.changed()
+
+    async def _release(self, destination: str | None, item: Held[Frame]) -> None:
+        frame = item.frame
+        if isinstance(frame, BotStartedSpeakingFrame):
+            self._speaking.add(destination)
+        elif isinstance(frame, BotStoppedSpeakingFrame):
+            self._speaking.discard(destination)
+        elif isinstance(frame, TTSTextFrame):
+            frame.text = item.text
+        elif isinstance(frame, OutputTransportMessageFrame):
+            await self._send(frame.message)
+        elif isinstance(frame, OutputDTMFFrame):
+            await self._press(frame)
+        direction = FrameDirection.UPSTREAM if item.upstream else FrameDirection.DOWNSTREAM
+        await super().push_frame(frame, direction)
+        if self._transcript is not None and (voice := self._voices.get(destination)) is not None:
+            ends = None if item.position is None else voice.timestamp(item.position)
+            self._transcript.heard(frame, voice.sid, ends)
+
+    async def _tell_speaking(self) -> None:
+        while True:
+            await asyncio.sleep(SPEAKING_SECONDS)
+            if self._speaking:
+                down, up = BotSpeakingFrame(), BotSpeakingFrame()
+                down.broadcast_sibling_id, up.broadcast_sibling_id = up.id, down.id
+                await super().push_frame(down)
+                await super().push_frame(up, FrameDirection.UPSTREAM)
+
+    # Interruptions.
+
+    async def _interrupt(self, frame: InterruptionFrame, direction: FrameDirection) -> None:
+        voice = self._voices.get(frame.transport_destination)
+        if voice is None:
+            await super().process_frame(frame, direction)
+            return
+        interrupted = voice.begin_interruption()
+        # Pipecat's own queues are emptied before anything is awaited: what arrives meanwhile belongs to the next turn.
+        await FrameProcessor.process_frame(self, frame, direction)
+        await self._handle_frame(frame)
+        if interrupted:
+            await voice.release_heard()
+        # A system frame would overtake the words.
+        await wait_until_consumed(self)
+        await super().push_frame(frame, direction)
+        if interrupted:
+            await voice.end_interruption()
+            if self._transcript is not None:
+                self._transcript.finish()
+
+    # What the queue of audio writes.
+
+    async def write_transport_frame(self, frame: Frame) -> None:
+        """The audio that follows in the queue belongs to another context."""
+        voice = self._voices.get(frame.transport_destination)
+        if voice is not None and isinstance(frame, SpeechBeginsFrame):
+            voice.context_id = frame.context_id
+
+    async def write_audio_frame(self, frame: OutputAudioRawFrame) -> bool:
+        """Writes a chunk; waits while the lead is used up, but never as long as Pipecat's limit."""
+        voice = self._voices.get(frame.transport_destination)
+        if voice is None:
+            return False
+        try:
+            return await voice.write(
+                frame.audio,
+                frame.sample_rate,
+                frame.num_channels,
+                speech=isinstance(frame, TTSAudioRawFrame),
+                keep=not frame.interruptible,
+            )
+        except PatchbayError as error:
+            await self.push_error(f"audio could not be sent: {error}", exception=error)
+            return False
+
+    async def send_message(self, frame: OutputTransportMessageFrame | OutputTransportMessageUrgentFrame) -> None:
+        """Sends an urgent message. Others are sent when the audio before them was heard."""
+        if isinstance(frame, OutputTransportMessageUrgentFrame) or not self._voices:
+            await self._send(frame.message)
+
+    def _supports_native_dtmf(self) -> bool:
+        return True
+
+    async def _write_dtmf_native(self, frame: OutputDTMFFrame | OutputDTMFUrgentFrame) -> None:
+        if isinstance(frame, OutputDTMFUrgentFrame) or not self._voices:
+            await self._press(frame)
+
+    async def _send(self, message: Any) -> None:
+        try:
+            await self._connection.send_message(message)
+        except (PatchbayError, TypeError, ValueError) as error:
+            logger.warning(f"{self}: a message was not sent: {error}")
+
+    async def _press(self, frame: OutputDTMFFrame | OutputDTMFUrgentFrame) -> None:
+        digits = "".join(button.value for button in frame.buttons or [])
+        try:
+            await self._connection.room.local_participant.publish_dtmf(digit=digits)
+        except PatchbayError as error:
+            logger.warning(f"{self}: the keys {digits} were not sent: {error}")
