@@ -152,6 +152,15 @@ def test_lost_audio_drops_its_words_and_releases_what_follows() -> None:
     assert held.is_empty
 
 
+def test_lost_audio_cuts_a_text_without_times() -> None:
+    held = HeldFrames[str](START)
+    held.speech_arrived("a", seconds(4.0), 0)
+    held.add_text("a", "text", "four tiny blue cats")
+    held.wrote(START, seconds(4.0), "a")
+    held.heard_to(START + seconds(2.4))
+    assert [item.text for item in held.give_up(held.written)] == ["four tiny"]
+
+
 def test_words_that_arrive_late_are_released_at_once() -> None:
     held = HeldFrames[str](START)
     spoken(held, "a", {}, 1.0)

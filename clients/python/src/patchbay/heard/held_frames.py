@@ -211,12 +211,11 @@ class HeldFrames(Generic[F]):
 
     def give_up(self, position: int) -> list[Held[F]]:
         """The audio before a position is lost: removes its frames, and returns all but unheard words."""
-        self._resolve()
+        result = self.interrupt(self.heard)
         lost = [item for item in self._items if item.position is not None and item.position <= position]
-        result = [item for item in lost if item.kind is not HeldKind.TEXT or (item.position or 0) <= self.heard]
         self._remove(lost)
         self.heard_to(position)
-        return sorted(result, key=lambda item: item._key)
+        return result + sorted((item for item in lost if item.kind is not HeldKind.TEXT), key=lambda item: item._key)
 
     # Interruptions.
 

@@ -22,13 +22,13 @@ from pipecat.frames.frames import (
 from pipecat.transports.base_input import BaseInputTransport
 from pipecat.utils.time import time_now_iso8601
 
+from ..audio.speaker_mix import SpeakerMix
 from ..audio.stream import AudioStream
 from ..protocol.transcript import TranscriptSegment
 from ..rtc.data import DataPacket, SipDTMF
 from ..rtc.track import RemoteAudioTrack
 from .connection import Connection, parse_message
 from .params import PatchbayParams
-from .speaker_mix import SpeakerMix
 
 _CHUNKS_PER_SECOND = 50
 

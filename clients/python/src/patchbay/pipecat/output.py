@@ -220,6 +220,9 @@ class PatchbayOutputTransport(BaseOutputTransport):
             self._speaking.add(destination)
         elif isinstance(frame, BotStoppedSpeakingFrame):
             self._speaking.discard(destination)
+            if not item.upstream:
+                # A system frame would overtake the last word.
+                await wait_until_consumed(self)
         elif isinstance(frame, TTSTextFrame):
             frame.text = item.text
         elif isinstance(frame, OutputTransportMessageFrame):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..audio.frame import Samples
+from .frame import Samples
 
 WAIT_CHUNKS = 3
 """How many chunks one speaker may be ahead before the others count as silent."""
