@@ -230,10 +230,16 @@ class Bot:
 
 @asynccontextmanager
 async def running_bot(
-    room: RoomUnderTest, answers: list[Answer], *, params: PatchbayParams | None = None, **synthesis: Any
+    room: RoomUnderTest,
+    answers: list[Answer],
+    *,
+    params: PatchbayParams | None = None,
+    url: str | None = None,
+    token: str | None = None,
+    **synthesis: Any,
 ) -> AsyncIterator[Bot]:
     params = params or PatchbayParams(audio_in_enabled=True, audio_out_enabled=True)
-    transport = PatchbayTransport(room.url, room.token("bot"), params, options=room.options)
+    transport = PatchbayTransport(url or room.url, token or room.token("bot"), params, options=room.options)
     context = LLMContext([{"role": "system", "content": "You are a bot."}])
     turns = UserTurnStrategies(
         start=[TranscriptionUserTurnStartStrategy()],
