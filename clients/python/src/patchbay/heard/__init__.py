@@ -1,6 +1,7 @@
 """Holds what belongs to speech until the listener has heard it. Pure: positions and times are arguments."""
 
-from .held_frames import Held, HeldFrames, HeldKind
+from .held import Held, HeldKind
+from .held_frames import HeldFrames
 from .spoken_context import SpokenContext
 from .text import heard_words
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum
-from typing import Generic, TypeVar
+from typing import Generic
 
+from .held import F, Held, HeldKind
 from .spoken_context import SpokenContext
 from .text import heard_words
-
-F = TypeVar("F")
 
 GRID_TICKS = 12_000
 """Marks are set at least every 250 ms of audio, so that the lead and what has no mark of its own stay current."""
@@ -23,52 +20,6 @@ MARKS_MAX = 512
 
 ENDED_CONTEXTS_MAX = 16
 """Contexts that are remembered for words that come late; beyond it the oldest is forgotten."""
-
-
-class HeldKind(Enum):
-    """What happens to a frame that was not heard."""
-
-    TEXT = "text"
-    """Spoken words: dropped."""
-    FOLLOWER = "follower"
-    """Anything in order with the audio: dropped by an interruption, released if the audio is lost."""
-    STATE = "state"
-    """Who speaks: always released."""
-    AUDIO = "audio"
-    """The audio itself: as a follower, but no reason for a mark."""
-
-
-@dataclass(slots=True, eq=False)
-class Held(Generic[F]):
-    """A frame that waits.
-
-    Attributes:
-        frame: the frame; the model does not look at it.
-        kind: what happens if it is not heard.
-        order: the order of arrival.
-        position: where it is released, on the track's clock without wrapping; None as long as it is unknown.
-        starts, ends: of a text, offsets in its context; `ends` is None until the next word begins.
-        timed: whether a text has its own times, so that it is never cut.
-        upstream: whether it is for the previous processor.
-        keep: whether it survives an interruption.
-        text: the words of a text; after `interrupt` those that were heard.
-    """
-
-    frame: F
-    kind: HeldKind
-    order: int
-    position: int | None = None
-    context: SpokenContext | None = None
-    starts: int = 0
-    ends: int | None = None
-    timed: bool = True
-    upstream: bool = False
-    keep: bool = False
-    text: str = ""
-
-    @property
-    def _key(self) -> tuple[int, bool, int]:
-        return self.position or 0, self.kind is not HeldKind.TEXT, self.order
 
 
 class HeldFrames(Generic[F]):
@@ -194,7 +145,7 @@ class HeldFrames(Generic[F]):
             self.overflowed += excess
             self._remove(early)
             due += early
-        return sorted(due, key=lambda item: item._key)
+        return sorted(due, key=lambda item: item.sort_key)
 
     def take_marks(self) -> list[int]:
         """Positions to watch from now on."""
@@ -215,7 +166,9 @@ class HeldFrames(Generic[F]):
         lost = [item for item in self._items if item.position is not None and item.position <= position]
         self._remove(lost)
         self.heard_to(position)
-        return result + sorted((item for item in lost if item.kind is not HeldKind.TEXT), key=lambda item: item._key)
+        return result + sorted(
+            (item for item in lost if item.kind is not HeldKind.TEXT), key=lambda item: item.sort_key
+        )
 
     # Interruptions.
 

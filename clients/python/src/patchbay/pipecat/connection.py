@@ -66,6 +66,15 @@ class Connection:
         track = LocalAudioTrack.create_audio_track(name, source)
         return await self.room.local_participant.publish_track(track, options)
 
+    async def unpublish(self, sid: str) -> None:
+        """Ends a track in a room that is not left."""
+        if self._is_ours or not self.room.isconnected():
+            return
+        try:
+            await self.room.local_participant.unpublish_track(sid)
+        except PatchbayError as error:
+            logger.debug(f"the track {sid} was not unpublished: {error}")
+
     async def send_message(self, message: Any) -> None:
         """Sends a transport message to all participants, or to the one that `participant_id` names.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import Any
 
 from loguru import logger
@@ -12,8 +11,6 @@ from pipecat.frames.frames import (
     BotStartedSpeakingFrame,
     BotStoppedSpeakingFrame,
     CancelFrame,
-    ControlFrame,
-    DataFrame,
     EndFrame,
     Frame,
     InterruptionFrame,
@@ -36,19 +33,12 @@ from pipecat.transports.base_output import BaseOutputTransport
 
 from ..errors import PatchbayError
 from ..heard import Held, HeldKind
-from ..protocol.media_time import TICKS_PER_SECOND
+from .arrivals import SpeechBeginsFrame, hold_on_arrival, speech_arrives
 from .connection import Connection
 from .consumption import wait_until_consumed
 from .params import SPEAKING_SECONDS, PatchbayParams
 from .transcripts import SpokenTranscript
 from .voice import Voice
-
-
-@dataclass
-class SpeechBeginsFrame(ControlFrame):
-    """Marks the place of a context's first audio in the queue of the transport. Never leaves the transport."""
-
-    context_id: str = ""
 
 
 class PatchbayOutputTransport(BaseOutputTransport):
@@ -128,6 +118,7 @@ class PatchbayOutputTransport(BaseOutputTransport):
         self._voices.clear()
         for voice in voices:
             await voice.close()
+            await self._connection.unpublish(voice.sid)
         if self._transcript is not None:
             await self._transcript.close()
         await self._connection.release()
@@ -143,9 +134,10 @@ class PatchbayOutputTransport(BaseOutputTransport):
         if voice is None or direction is not FrameDirection.DOWNSTREAM:
             await super().process_frame(frame, direction)
         elif isinstance(frame, TTSAudioRawFrame):
-            await self._speech_arrives(voice, frame)
+            if begins := speech_arrives(voice.held, frame, self.get_clock().get_time()):
+                await super().process_frame(begins, direction)
             await super().process_frame(frame, direction)
-        elif self._holds_on_arrival(voice, frame):
+        elif hold_on_arrival(voice.held, frame, self.get_clock().get_time()):
             await FrameProcessor.process_frame(self, frame, direction)
             voice.changed()
         else:
@@ -155,35 +147,6 @@ class PatchbayOutputTransport(BaseOutputTransport):
                 # In order with the audio, and not by the clock, which does not stop on hold.
                 frame.pts = None
             await super().process_frame(frame, direction)
-
-    async def _speech_arrives(self, voice: Voice, frame: TTSAudioRawFrame) -> None:
-        ticks = frame.num_frames * TICKS_PER_SECOND // frame.sample_rate
-        context_id, keep = frame.context_id or "", not frame.interruptible
-        if voice.held.speech_arrived(context_id, ticks, self.get_clock().get_time(), keep=keep):
-            begins = SpeechBeginsFrame(context_id)
-            begins.transport_destination = frame.transport_destination
-            begins.interruptible = frame.interruptible
-            await super().process_frame(begins, FrameDirection.DOWNSTREAM)
-
-    def _holds_on_arrival(self, voice: Voice, frame: Frame) -> bool:
-        context_id = getattr(frame, "context_id", None)
-        keep = not frame.interruptible
-        if isinstance(frame, TTSStoppedFrame) or not isinstance(frame, DataFrame | ControlFrame):
-            return False
-        if isinstance(frame, TTSTextFrame):
-            if frame.pts:
-                voice.held.add_word(
-                    context_id or "", frame, frame.text, frame.pts, self.get_clock().get_time(), keep=keep
-                )
-                return True
-            if voice.held.knows(context_id or ""):
-                voice.held.add_text(context_id or "", frame, frame.text, keep=keep)
-                return True
-            return False
-        if frame.pts and context_id is not None:
-            voice.held.add_timed(context_id, frame, frame.pts, keep=keep)
-            return True
-        return False
 
     # Frames that leave.
 

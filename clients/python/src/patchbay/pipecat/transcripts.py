@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from loguru import logger
-from pipecat.frames.frames import AggregatedTextFrame, TTSStoppedFrame, TTSTextFrame
-from pipecat.frames.frames import Frame as PipecatFrame
+from pipecat.frames.frames import Frame, TTSStoppedFrame, TTSTextFrame
 
 from ..errors import PatchbayError
 from ..protocol.transcript import TranscriptSegment, TranscriptWord
@@ -31,7 +30,7 @@ class SpokenTranscript:
         self._pending: dict[str, TranscriptSegment] = {}
         self._sending: asyncio.Task[None] | None = None
 
-    def heard(self, frame: PipecatFrame, track: str, timestamp: int | None) -> None:
+    def heard(self, frame: Frame, track: str, timestamp: int | None) -> None:
         """A frame was released.
 
         Args:
@@ -57,7 +56,7 @@ class SpokenTranscript:
         if self._sending is not None:
             await self._sending
 
-    def _add(self, frame: AggregatedTextFrame, track: str, timestamp: int) -> None:
+    def _add(self, frame: TTSTextFrame, track: str, timestamp: int) -> None:
         if self._segment is None or self._context_id != frame.context_id or not frame.pts:
             self.finish()
             self._number += 1

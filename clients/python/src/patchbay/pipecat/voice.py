@@ -9,16 +9,16 @@ from loguru import logger
 from pipecat.frames.frames import Frame
 
 from ..audio.frame import AudioFrame
-from ..audio.output import MarkStatus
 from ..audio.played import PlayedTo
 from ..audio.source import AudioSource
 from ..connection.operation import Operation
 from ..errors import PatchbayError
 from ..heard import Held, HeldFrames
-from ..protocol.media_time import TICKS_PER_SECOND, from_seconds, ticks_between
+from ..protocol.media_time import TICKS_PER_SECOND, from_seconds
 from ..rtc.room import Room
 from ..rtc.track import LocalTrackPublication
 from .params import DRAIN_SECONDS_MAX, HEARD_SECONDS_MAX, QUEUED_SECONDS_MAX, WRITE_SECONDS_MAX
+from .playout_watch import PlayoutWatch, TrackClock
 
 Release = Callable[[Held[Frame]], Awaitable[None]]
 
@@ -34,18 +34,14 @@ class Voice:
     """
 
     def __init__(self, room: Room, publication: LocalTrackPublication, lead: float, release: Release) -> None:
-        self._room = room
         self._publication = publication
         self._source: AudioSource = publication.track.audio_source
         self._lead = from_seconds(lead)
         self._release = release
-        self._zero = self._source.timestamp
-        # Far from zero, so that a position before the first one is not negative.
-        self._ticks = 1 << 33
-        self.held: HeldFrames[Frame] = HeldFrames(self._ticks)
+        self._clock = TrackClock(self._source.timestamp)
+        self.held: HeldFrames[Frame] = HeldFrames(TrackClock.START)
         self.context_id: str | None = None
         self._heard_at = _now()
-        self._started_at: int | None = None
         self._keep_until = 0
         self._interruptions = 0
         self._before: HeldFrames[Frame] | None = None
@@ -57,14 +53,7 @@ class Voice:
         self._releasing = asyncio.Lock()
         self._marks: set[asyncio.Task[None]] = set()
         self._pump = asyncio.create_task(self._run())
-        self._callbacks: dict[str, Callable[..., None]] = {
-            "playout_started": self._playout_started,
-            "playout_finished": self._playout_finished,
-            "playout_cleared": self._playout_cleared,
-            "local_track_republished": self._republished,
-        }
-        for name, callback in self._callbacks.items():
-            room.on(name, callback)
+        self._playout = PlayoutWatch(room, publication, self._clock, self._heard, self._lost)
 
     @property
     def sid(self) -> str:
@@ -73,11 +62,7 @@ class Voice:
 
     def timestamp(self, position: int) -> int:
         """A position on the track's clock of 32 bits."""
-        return (self._zero + position - (1 << 33)) & 0xFFFF_FFFF
-
-    def position(self, timestamp: int) -> int:
-        """The position that a timestamp means, near the newest one."""
-        return self.held.written + ticks_between(self.timestamp(self.held.written), timestamp)
+        return self._clock.timestamp(position)
 
     def changed(self) -> None:
         """Frames were added: releases what is due."""
@@ -106,7 +91,7 @@ class Voice:
             return False
         self._dropped = 0
         frame = AudioFrame(audio, rate, channels, len(audio) // (2 * channels))
-        start = self.position(await self._source.capture_frame(frame))
+        start = self._clock.position(await self._source.capture_frame(frame))
         ticks = frame.samples_per_channel * TICKS_PER_SECOND // rate
         self.held.wrote(start, ticks, self.context_id if speech else None)
         if keep:
@@ -136,8 +121,7 @@ class Voice:
 
     async def close(self) -> None:
         """Ends the voice. What waits is not released."""
-        for name, callback in self._callbacks.items():
-            self._room.off(name, callback)
+        self._playout.close()
         tasks = [self._pump, *self._marks]
         for task in tasks:
             task.cancel()
@@ -154,8 +138,8 @@ class Voice:
         if self.held.written > self.held.heard or self._source.queued_duration > 0:
             self._clearing = asyncio.ensure_future(self._clear(self._source.clear_queue("interruption"), before))
         # What arrives from now on belongs to the next turn, and waits until the interruption has been passed on.
-        self.held = self._before.renew(self.position(self._source.timestamp))
-        self._heard_at, self._started_at = _now(), None
+        self.held = self._before.renew(self._clock.position(self._source.timestamp))
+        self._heard_at = _now()
         self._progress.set()
         return True
 
@@ -186,36 +170,13 @@ class Voice:
         except PatchbayError as error:
             logger.warning(f"what the listener heard is estimated, for the clear failed: {error}")
             return estimate
-        return 0 if played.played_ts is None else self.position(played.played_ts)
+        return 0 if played.played_ts is None else self._clock.position(played.played_ts)
 
     def _estimate(self) -> int:
-        passed = from_seconds(_now() - self._heard_at) if self._started_at is not None else 0
+        passed = from_seconds(_now() - self._heard_at) if self._playout.is_playing else 0
         return min(self.held.heard + passed, self.held.written)
 
     # Playout.
-
-    def _playout_started(self, _: object, sid: str, timestamp: int) -> None:
-        if sid == self.sid:
-            self._started_at = self.position(timestamp)
-            self._heard(self._started_at + 1)
-
-    def _playout_finished(self, _: object, sid: str, played_ts: int | None, *__: object) -> None:
-        if sid == self.sid:
-            self._started_at = None
-            if played_ts is not None:
-                self._heard(self.position(played_ts))
-
-    def _playout_cleared(self, sid: str, by: str, played_ms: float, *_: object) -> None:
-        if sid == self.sid:
-            if by != self._room.local_participant.identity and self._started_at is not None:
-                self._heard(self._started_at + from_seconds(played_ms / 1_000))
-                self._lost()
-            self._started_at = None
-
-    def _republished(self, publication: LocalTrackPublication, _: str) -> None:
-        if publication is self._publication:
-            self._started_at = None
-            self._lost()
 
     def _heard(self, position: int) -> None:
         if position > self.held.heard:
@@ -224,25 +185,10 @@ class Voice:
             self._progress.set()
             self.changed()
 
-    def _lost(self) -> None:
-        self._spawn(self._release_all_locked(self.held.give_up(self.held.written)))
+    def _lost(self, position: int | None) -> None:
+        items = self.held.give_up(self.held.written if position is None else position)
+        self._spawn(self._release_all_locked(items))
         self._progress.set()
-
-    async def _watch(self, position: int) -> None:
-        while True:
-            try:
-                status = await self._source.add_mark("heard", self.timestamp(position))
-            except PatchbayError as error:
-                logger.debug(f"a position of the track is not watched: {error}")
-                return
-            if status is MarkStatus.PLAYED:
-                self._heard(position)
-            elif status is MarkStatus.TIMEOUT and self._room.local_participant.held:
-                continue
-            elif status in (MarkStatus.TIMEOUT, MarkStatus.DROPPED):
-                await self._release_all_locked(self.held.give_up(position))
-                self._progress.set()
-            return
 
     # Releasing.
 
@@ -251,7 +197,7 @@ class Voice:
             await self._changed.wait()
             self._changed.clear()
             for position in self.held.take_marks():
-                self._spawn(self._watch(position))
+                self._spawn(self._playout.watch(position))
             async with self._releasing:
                 if self._before is None:
                     await self._release_all(self.held.take_due())
