@@ -31,6 +31,7 @@ from pipecat.turns.user_turn_strategies import UserTurnStrategies
 from pipecat.utils.time import time_now_iso8601
 from pipecat.workers.runner import WorkerRunner
 
+from patchbay import Room
 from patchbay.pipecat import PatchbayParams, PatchbayTransport
 from patchbay.testing import Recording
 from patchbay.testing.fixtures import RoomUnderTest
@@ -236,10 +237,13 @@ async def running_bot(
     params: PatchbayParams | None = None,
     url: str | None = None,
     token: str | None = None,
+    joined: Room | None = None,
     **synthesis: Any,
 ) -> AsyncIterator[Bot]:
     params = params or PatchbayParams(audio_in_enabled=True, audio_out_enabled=True)
-    transport = PatchbayTransport(url or room.url, token or room.token("bot"), params, options=room.options)
+    transport = PatchbayTransport(
+        url or room.url, token or room.token("bot"), params, options=room.options, room=joined
+    )
     context = LLMContext([{"role": "system", "content": "You are a bot."}])
     turns = UserTurnStrategies(
         start=[TranscriptionUserTurnStartStrategy()],

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 from pipecat.audio.dtmf.types import KeypadEntry
+from pipecat.audio.mixers.base_audio_mixer import BaseAudioMixer
 from pipecat.frames.frames import (
     BotStartedSpeakingFrame,
     BotStoppedSpeakingFrame,
     EndFrame,
+    Frame,
     InputDTMFFrame,
     InputTransportMessageFrame,
     LLMFullResponseEndFrame,
@@ -46,6 +48,15 @@ def both(**more: Any) -> PatchbayParams:
 async def ask(bot: Bot, caller: Caller) -> None:
     await caller.wait_for_track("bot")
     await bot.worker.queue_frames([LLMRunFrame()])
+
+
+def speakers_heard(bot: Bot) -> set[str | None]:
+    """Whose sound has arrived; None for mixed sound."""
+    return {
+        frame.user_id if isinstance(frame, UserAudioRawFrame) else None
+        for frame in bot.stt.heard
+        if np.abs(np.frombuffer(frame.audio, dtype=np.int16)).max(initial=0) > 1_000
+    }
 
 
 async def test_words_and_states_follow_what_the_listener_hears(room: RoomUnderTest, caller: Caller) -> None:
@@ -199,15 +210,13 @@ async def test_keys_travel_both_ways(room: RoomUnderTest, caller: Caller) -> Non
 
 async def test_several_speakers_are_mixed_or_kept_separate(room: RoomUnderTest, caller: Caller) -> None:
     other = await room.call("other")
-    for speakers, expected in (("mix", set()), ("separate", {"caller", "other"}), ("other", {"other"})):
+    wanted: dict[str, set[str | None]] = {"mix": {None}, "separate": {"caller", "other"}, "other": {"other"}}
+    for speakers, expected in wanted.items():
         async with running_bot(room, [], params=both(speakers=speakers)) as bot:
             await caller.wait_for_track("bot")
             await asyncio.gather(caller.speak(tone(0.3)), other.speak(tone(0.3)))
-            loud = [f for f in bot.stt.heard if np.abs(np.frombuffer(f.audio, dtype=np.int16)).max(initial=0) > 1_000]
-            users = {frame.user_id for frame in loud if isinstance(frame, UserAudioRawFrame)}
-            mixed = [frame for frame in loud if not isinstance(frame, UserAudioRawFrame)]
-            assert users >= expected
-            assert bool(mixed) == (speakers == "mix")
+            await eventually(lambda expected=expected: expected <= speakers_heard(bot), PATIENCE)
+            assert (None in speakers_heard(bot)) == (speakers == "mix")
         await eventually(lambda: "bot" not in caller.room.remote_participants)
 
 
@@ -230,3 +239,45 @@ async def test_transcripts_are_published_and_received(room: RoomUnderTest, calle
 async def test_an_unreachable_room_makes_the_transport_unusable(room: RoomUnderTest) -> None:
     async with running_bot(room, [], token="no token") as bot:
         await eventually(lambda: not bot.transport.output().is_usable, PATIENCE)
+
+
+async def test_a_room_that_was_joined_before_is_not_left(room: RoomUnderTest, caller: Caller) -> None:
+    script = answer()
+    joined = await room.join("bot", kind="agent")
+    async with running_bot(room, [script], joined=joined) as bot:
+        await ask(bot, caller)
+        await eventually(bot.said, PATIENCE)
+        assert bot.said() == [script.text]
+    assert joined.isconnected()
+    await eventually(lambda: not caller.room.remote_participants["bot"].track_publications)
+
+
+class Background(BaseAudioMixer):
+    """A quiet hum behind the speech."""
+
+    async def start(self, sample_rate: int) -> None:
+        pass
+
+    async def stop(self) -> None:
+        pass
+
+    async def process_frame(self, frame: Frame) -> None:
+        pass
+
+    async def mix(self, audio: bytes) -> bytes:
+        return (np.frombuffer(audio, dtype=np.int16) + 20).astype(np.int16).tobytes()
+
+
+async def test_speech_over_a_background_is_hardly_delayed(room: RoomUnderTest, caller: Caller) -> None:
+    script = answer()
+    async with running_bot(room, [script], params=both(audio_out_mixer=Background())) as bot:
+        await caller.wait_for_track("bot")
+        await asyncio.sleep(1.0)
+        asked = asyncio.get_running_loop().time()
+        await bot.worker.queue_frames([LLMRunFrame()])
+        speech = await caller.wait_for_sound(0.1, since=asked, timeout=PATIENCE)
+        assert speech.first_sound_at is not None
+        assert speech.first_sound_at - asked < 2.5
+        await eventually(bot.said, PATIENCE)
+        assert bot.said() == [script.text]
+        assert bot.transport.output().is_usable
