@@ -26,16 +26,16 @@ from patchbay.pipecat import PatchbayParams, PatchbayTransport
 async def main(url: str, token: str) -> None:
     key, base_url = os.environ["OPENAI_API_KEY"], os.environ.get("OPENAI_BASE_URL")
     transport = PatchbayTransport(url, token, PatchbayParams(audio_in_enabled=True, audio_out_enabled=True))
-    context = LLMContext([{"role": "system", "content": "You are a friendly assistant. Answer in one sentence."}])
+    friendly = OpenAILLMService.Settings(system_instruction="You are a friendly assistant. Answer in one sentence.")
     aggregators = LLMContextAggregatorPair(
-        context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
+        LLMContext(), user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     )
     pipeline = Pipeline(
         [
             transport.input(),
             OpenAISTTService(api_key=key, base_url=base_url),
             aggregators.user(),
-            OpenAILLMService(api_key=key, base_url=base_url),
+            OpenAILLMService(api_key=key, base_url=base_url, settings=friendly),
             OpenAITTSService(api_key=key, base_url=base_url),
             transport.output(),
             aggregators.assistant(),  # behind output(): it gets the words as they are heard
