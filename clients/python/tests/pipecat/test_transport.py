@@ -59,6 +59,10 @@ def speakers_heard(bot: Bot) -> set[str | None]:
     }
 
 
+async def hear_from(bot: Bot, expected: set[str | None]) -> None:
+    await eventually(lambda: expected <= speakers_heard(bot), PATIENCE)
+
+
 async def test_words_and_states_follow_what_the_listener_hears(room: RoomUnderTest, caller: Caller) -> None:
     script = answer(12)
     async with running_bot(room, [script], pace=50.0) as bot:
@@ -215,7 +219,7 @@ async def test_several_speakers_are_mixed_or_kept_separate(room: RoomUnderTest, 
         async with running_bot(room, [], params=both(speakers=speakers)) as bot:
             await caller.wait_for_track("bot")
             await asyncio.gather(caller.speak(tone(0.3)), other.speak(tone(0.3)))
-            await eventually(lambda expected=expected: expected <= speakers_heard(bot), PATIENCE)
+            await hear_from(bot, expected)
             assert (None in speakers_heard(bot)) == (speakers == "mix")
         await eventually(lambda: "bot" not in caller.room.remote_participants)
 

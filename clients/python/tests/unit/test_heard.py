@@ -179,6 +179,41 @@ def test_each_position_is_marked_once_and_audio_alone_by_a_grid() -> None:
     assert held.take_marks() == []
 
 
+def test_a_text_counts_from_the_end_of_the_one_before_even_if_that_was_released() -> None:
+    held = HeldFrames[str](START)
+    held.speech_arrived("a", seconds(4.0), 0)
+    held.add_text("a", "first", "one two.")
+    held.wrote(START, seconds(4.0), "a")
+    held.heard_to(START + seconds(4.0))
+    assert frames(held) == ["first"]
+    held.speech_arrived("a", seconds(4.0), 0)
+    held.add_text("a", "second", "four tiny blue cats")
+    held.wrote(START + seconds(4.0), seconds(4.0), "a")
+    assert [item.text for item in held.interrupt(START + seconds(6.4))] == ["four tiny"]
+
+
+def test_speech_that_will_not_be_written_is_forgotten_while_the_rest_plays_on() -> None:
+    held = HeldFrames[str](START)
+    spoken(held, "a", {"one": 0.0}, 1.0)
+    held.speech_arrived("b", seconds(1.0), 0)
+    held.add_word("b", "never", "never", 0, 0)
+    held.forget_unwritten()
+    held.all_written()
+    held.heard_to(START + seconds(1.0))
+    assert frames(held) == ["one"]
+    assert held.is_empty
+
+
+def test_the_last_word_ends_with_what_was_written() -> None:
+    held = HeldFrames[str](START)
+    held.speech_arrived("a", seconds(1.0), 0)
+    held.add_word("a", "last", "last", 0, 0)
+    held.wrote(START, seconds(1.0), "a")
+    held.all_written()
+    held.heard_to(START + seconds(1.0))
+    assert frames(held) == ["last"]
+
+
 def test_too_many_frames_are_released_early_and_counted() -> None:
     held = HeldFrames[int](START)
     held.wrote(START, seconds(1.0), None)

@@ -77,7 +77,7 @@ class HeldFrames(Generic[F]):
     def add_text(self, context_id: str, frame: F, text: str, *, keep: bool = False) -> None:
         """A text without times that follows its audio: held until the end of what has arrived."""
         context = self._contexts[context_id]
-        starts = max((item.ends or 0 for item in self._items if item.context is context and not item.timed), default=0)
+        starts, context.told = context.told, context.arrived
         self._add(
             frame,
             HeldKind.TEXT,
@@ -121,6 +121,11 @@ class HeldFrames(Generic[F]):
         ended = [key for key, context in self._contexts.items() if context.ended]
         for key in ended[:-ENDED_CONTEXTS_MAX]:
             del self._contexts[key]
+
+    def all_written(self) -> None:
+        """No more audio follows, of any context."""
+        for context_id in list(self._contexts):
+            self.context_written(context_id)
 
     def add_after_written(
         self, frame: F, kind: HeldKind, *, ticks: int = 0, upstream: bool = False, keep: bool = False
@@ -198,6 +203,13 @@ class HeldFrames(Generic[F]):
         renewed._order = self._order
         self._remove(renewed._items)
         return renewed
+
+    def forget_unwritten(self) -> None:
+        """Forgets what waits for audio that will not be written, where what was written plays on."""
+        self._resolve()
+        self._remove([item for item in self._items if item.position is None and not item.keep])
+        self._contexts = {key: context for key, context in self._contexts.items() if context.keep or context.written}
+        self._open.clear()
 
     def survivors(self) -> list[Held[F]]:
         """Ends an interruption: what is released although it was not heard. The rest is forgotten."""

@@ -25,6 +25,7 @@ class SpokenContext:
     Attributes:
         arrived: ticks that the synthesis has delivered.
         written: ticks that were written to the track.
+        told: the end of the last text without times.
         ended: whether everything that was delivered has been written.
         keep: whether it survives an interruption.
     """
@@ -34,6 +35,7 @@ class SpokenContext:
         self._baseline: int | None = None
         self.arrived = 0
         self.written = 0
+        self.told = 0
         self.ended = False
         self.keep = False
 

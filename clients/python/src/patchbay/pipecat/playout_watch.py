@@ -113,9 +113,11 @@ class PlayoutWatch:
         if sid != self._publication.sid:
             return
         started, self._started_at = self._started_at, None
-        if by != self._room.local_participant.identity and started is not None:
+        if by == self._room.local_participant.identity:
+            return
+        if started is not None:
             self._heard(started + from_seconds(played_ms / 1_000))
-            self._lost(None)
+        self._lost(None)
 
     def _republished(self, publication: LocalTrackPublication, _: str) -> None:
         if publication is self._publication:

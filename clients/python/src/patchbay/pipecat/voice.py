@@ -111,6 +111,7 @@ class Voice:
     async def drain(self) -> None:
         """Waits until everything was heard; gives up without progress."""
         self._source.flush()
+        self.held.all_written()
         while not self.held.is_empty:
             heard = self.held.heard
             self.changed()
@@ -132,11 +133,14 @@ class Voice:
     def begin_interruption(self) -> bool:
         """Stops playout at once; false if uninterruptible speech plays on, and everything stays as it is."""
         if self._keep_until > self.held.heard:
+            self.held.forget_unwritten()
             return False
         self._interruptions += 1
-        before, self._before = self._estimate(), self.held
+        self._estimated, self._before = self._estimate(), self.held
         if self.held.written > self.held.heard or self._source.queued_duration > 0:
-            self._clearing = asyncio.ensure_future(self._clear(self._source.clear_queue("interruption"), before))
+            self._clearing = asyncio.ensure_future(
+                self._clear(self._source.clear_queue("interruption"), self._estimated)
+            )
         # What arrives from now on belongs to the next turn, and waits until the interruption has been passed on.
         self.held = self._before.renew(self._clock.position(self._source.timestamp))
         self._heard_at = _now()
@@ -164,7 +168,6 @@ class Voice:
 
     async def _clear(self, clearing: Operation[PlayedTo], estimate: int) -> int:
         """The position that was heard. An estimate, if the gateway does not know it."""
-        self._estimated = estimate
         try:
             played = await clearing
         except PatchbayError as error:
