@@ -1,0 +1,268 @@
+"""What an agent says: the audio sink of a session, which reports what the listener has heard."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator
+
+from livekit import rtc
+from livekit.agents.types import USERDATA_TIMED_TRANSCRIPT
+from livekit.agents.voice import io
+
+from ..audio.frame import AudioFrame
+from ..audio.output import MarkStatus
+from ..errors import TrackEndedError
+from ..limits import AHEAD_LEAD_SECONDS
+from ..protocol.media_time import TICKS_PER_MS, advanced
+from ..rtc.participant import Participant
+from ..rtc.room import Room
+from ..rtc.track import TrackPublishOptions, TrackSource
+from ..spoken.alignment import TimedText
+from ..spoken.ledger import Finished, Progressed, Report, SpeechLedger, Started
+from ..spoken.segment import Segment
+from .speech_track import SpeechTrack
+
+logger = logging.getLogger("patchbay")
+
+# Audio that is captured at once: a clear discards what waits of it.
+_PIECE_SECONDS = 0.1
+# How long the event of a clear may come after its marks.
+_EVENT_SECONDS = 0.2
+
+
+class AudioOutput(io.AudioOutput):
+    """An `ahead` track as `session.output.audio`.
+
+    Frames may be captured as fast as they are synthesized. Progress, position and `synchronized_transcript` come from
+    the playout of the listener, not from what was sent. The transcript needs the text: pass this output to a
+    `TextOutput`. Words that the speech synthesis times are exact, others are estimated from the speech so far.
+
+    Args:
+        room: a connected room.
+        sample_rate: Hz of the speech; by default that of the first frame. LiveKit Agents resamples what differs, which
+            loses the times of words.
+        num_channels: 1 or 2.
+        track_name: name of the track.
+        lead_ms: how far speech may be sent ahead of playout; beyond it `capture_frame` waits.
+        on_stopped: called when speech ends early and not by `clear_buffer`: a listener has cleared it, or it was lost.
+            The session does not notice that by itself, so pass a function that interrupts it.
+    """
+
+    def __init__(
+        self,
+        room: Room,
+        *,
+        sample_rate: int | None = None,
+        num_channels: int = 1,
+        track_name: str = "assistant",
+        lead_ms: int = int(AHEAD_LEAD_SECONDS * 1_000),
+        on_stopped: Callable[[], object] | None = None,
+    ) -> None:
+        super().__init__(label="Patchbay", capabilities=io.AudioOutputCapabilities(pause=True), sample_rate=sample_rate)
+        self.ledger = SpeechLedger()
+        self.on_stopped = on_stopped
+        # Called when more is known of a segment whose transcript is published.
+        self.on_words: Callable[[Segment], None] | None = None
+        self._room = room
+        options = TrackPublishOptions(source=TrackSource.SOURCE_ASSISTANT, mode="ahead", lead_ms=lead_ms)
+        self._track = SpeechTrack(room, track_name, num_channels, options)
+        self._changed = asyncio.Event()
+        self._following: asyncio.Task[None] | None = None
+        self._clearing: set[asyncio.Task[None]] = set()
+        self._utterance_start: int | None = None
+        self._callbacks: dict[str, Callable[..., None]] = {
+            "playout_started": self._on_started,
+            "playout_finished": self._on_finished,
+            "playout_cleared": self._on_cleared,
+        }
+        for name, callback in self._callbacks.items():
+            room.on(name, callback)
+
+    @property
+    def room(self) -> Room:
+        """The room in which it speaks."""
+        return self._room
+
+    @property
+    def track_sid(self) -> str:
+        """The sid of the track; empty before it is published."""
+        return self._track.sid
+
+    async def start(self, sample_rate: int | None = None) -> None:
+        """Publishes the track, if it was not. The first frame does so, too."""
+        self._sample_rate = self._sample_rate or sample_rate or 24_000
+        await self._track.publish(self._sample_rate)
+        if self._following is None:
+            self._following = asyncio.create_task(self._follow())
+
+    async def aclose(self) -> None:
+        """Unpublishes the track; speech that was not heard completely is interrupted."""
+        for name, callback in self._callbacks.items():
+            self._room.off(name, callback)
+        tasks = [*self._clearing, *([self._following] if self._following else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._report(self.ledger.stopped(self.ledger.begin_clear(), None, time.time()))
+        await self._track.aclose()
+
+    # The session's side.
+
+    async def capture_frame(self, frame: rtc.AudioFrame) -> None:
+        """Adds a frame; waits while the lead is used up.
+
+        Raises:
+            AudioFormatError: the frame has another rate or other channels than the track.
+            TrackEndedError: the track was unpublished, or the room has ended.
+        """
+        while self.ledger.is_full:
+            self._changed.clear()
+            await self._changed.wait()
+        await super().capture_frame(frame)
+        segment = self.ledger.begin_audio()
+        await self.start(frame.sample_rate)
+        if segment.takes_audio and (timed := list(_timed(frame))):
+            segment.add_times(timed)
+        try:
+            for piece in _pieces(frame):
+                if not segment.takes_audio:
+                    return
+                if (timestamp := await self._track.capture(piece)) is not None:
+                    segment.timeline.add(timestamp, piece.duration)
+                    self._changed.set()
+        except TrackEndedError:
+            self._stop()
+            raise
+        self._did_learn(segment)
+
+    def flush(self) -> None:
+        """The segment is complete."""
+        super().flush()
+        segment = self.ledger.end_audio()
+        if segment is None:
+            return
+        if self._track.is_published and not segment.is_stopped:
+            self._track.source.flush()
+        # A session that interrupts flushes and clears at once; only what is not cleared was complete.
+        asyncio.get_running_loop().call_soon(self._settle, segment)
+        self._report(self.ledger.take_finished())
+
+    def clear_buffer(self) -> None:
+        """Stops playout; `on_playback_finished` follows as soon as it is known what was heard."""
+        segments = self.ledger.begin_clear()
+        if segments:
+            self._track.cancel_capture()
+            task = asyncio.create_task(self._clear(segments))
+            self._clearing.add(task)
+            task.add_done_callback(self._clearing.discard)
+
+    def pause(self) -> None:
+        """Pauses playout: the track is muted, and what the listener has buffered still plays."""
+        super().pause()
+        self._track.set_paused(True)
+
+    def resume(self) -> None:
+        """Continues playout where it was paused."""
+        super().resume()
+        self._track.set_paused(False)
+
+    # Playout.
+
+    async def _follow(self) -> None:
+        """Waits for one position after the other to be played."""
+        while True:
+            target = self.ledger.next_mark()
+            if target is None:
+                self._changed.clear()
+                await self._changed.wait()
+                continue
+            status = await self._track.mark(target)
+            if status is MarkStatus.PLAYED:
+                self._report(self.ledger.reached(target, time.time()))
+                continue
+            if status is MarkStatus.CLEARED:
+                await asyncio.sleep(_EVENT_SECONDS)
+            if self.ledger.next_mark() == target:
+                self._stop()
+
+    async def _clear(self, segments: list[Segment]) -> None:
+        played_ts: int | None = None
+        try:
+            if self._track.is_published and (played := await self._track.clear()) is not None:
+                played_ts = played.played_ts
+        finally:
+            self._report(self.ledger.stopped(segments, played_ts, time.time()))
+
+    def _stop(self, played_ts: int | None = None) -> None:
+        """Playout ends early, and not by the session."""
+        segments = self.ledger.begin_clear()
+        if not segments:
+            return
+        self._track.cancel_capture()
+        if self.on_stopped is not None:
+            try:
+                self.on_stopped()
+            except Exception:
+                logger.exception("on_stopped raised an exception")
+        if self._track.is_published and played_ts is None:
+            # What is left would be heard although it counts as not heard.
+            self._track.source.clear_queue("lost")
+        self._report(self.ledger.stopped(segments, played_ts, time.time()))
+
+    def _settle(self, segment: Segment) -> None:
+        self.ledger.settle(segment)
+        self._report(self.ledger.take_finished())
+        self._did_learn(segment)
+
+    def _did_learn(self, segment: Segment) -> None:
+        if self.on_words is not None:
+            self.on_words(segment)
+
+    def _report(self, reports: Iterable[Report]) -> None:
+        self._changed.set()
+        for report in reports:
+            match report:
+                case Started():
+                    self.on_playback_started(created_at=report.at)
+                case Progressed():
+                    self.on_playback_progressed(started_at=report.at, offset=report.offset, duration=report.duration)
+                case Finished():
+                    self.on_playback_finished(
+                        playback_position=report.position,
+                        interrupted=report.interrupted,
+                        synchronized_transcript=report.transcript,
+                    )
+
+    # Events.
+
+    def _on_started(self, _: Participant | None, track_sid: str, timestamp: int) -> None:
+        if track_sid == self.track_sid:
+            self._utterance_start = timestamp
+
+    def _on_finished(
+        self, _: Participant | None, track_sid: str, played_ts: int | None, played_ms: float, estimated: bool
+    ) -> None:
+        if track_sid == self.track_sid and played_ts is not None:
+            self._report(self.ledger.reached(played_ts, time.time()))
+
+    def _on_cleared(self, track_sid: str, by: str, played_ms: float, discarded_ms: float, reason: str) -> None:
+        if track_sid != self.track_sid or by == self._room.local_participant.identity:
+            return
+        start = self._utterance_start
+        self._stop(None if start is None else advanced(start, round(played_ms * TICKS_PER_MS)))
+
+
+def _pieces(frame: rtc.AudioFrame) -> Iterator[AudioFrame]:
+    data = bytes(frame.data.cast("b"))
+    step = max(int(frame.sample_rate * _PIECE_SECONDS), 1) * frame.num_channels * 2
+    for offset in range(0, len(data), step):
+        piece = data[offset : offset + step]
+        yield AudioFrame(piece, frame.sample_rate, frame.num_channels, len(piece) // (2 * frame.num_channels))
+
+
+def _timed(frame: rtc.AudioFrame) -> Iterator[TimedText]:
+    for text in frame.userdata.get(USERDATA_TIMED_TRANSCRIPT, ()):
+        start, end = getattr(text, "start_time", None), getattr(text, "end_time", None)
+        yield TimedText(str(text), *(float(time) if isinstance(time, int | float) else None for time in (start, end)))

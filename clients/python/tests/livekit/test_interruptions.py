@@ -1,0 +1,89 @@
+"""Fifty answers, each interrupted at a random word: the context ends with the words that the listener has heard."""
+
+import asyncio
+import random
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+import pytest
+from livekit.agents import ConversationItemAddedEvent
+from livekit.agents.llm import ChatMessage
+
+from patchbay.testing.fixtures import RoomUnderTest
+from patchbay.testing.gateway import Gateway
+from patchbay.testing.recording import Recording
+from tests.helpers import eventually, tone
+from tests.livekit.scripted import ScriptedTTS, Times, running, spoken, word_seconds, words_heard
+
+WORDS = """a the to we it train ticket arrives leaves morning evening station platform Vienna Bratislava reservation
+conductor seven eleven because however without between restaurant compartment is on at by quickly"""
+ROOMS = 10
+PER_ROOM = 5
+
+
+@dataclass
+class Interruption:
+    """What the context and the listener's recording say of one answer."""
+
+    context: int
+    begun: int
+    complete: int
+
+    @property
+    def error(self) -> int:
+        """Words by which the context differs from what was heard; a word that was cut counts either way."""
+        return max(self.complete - self.context, self.context - self.begun, 0)
+
+
+def answer(rng: random.Random) -> str:
+    words = rng.choices(WORDS.split(), k=rng.randint(15, 30))
+    return " ".join(word + rng.choices(["", ",", "."], [8, 1, 1])[0] for word in words)
+
+
+async def interrupted(gateway: Gateway, times: Times, seed: int) -> list[Interruption]:
+    """Interrupts the answers of one room: by the user's voice if the seed is odd, otherwise by the program."""
+    rng = random.Random(seed)
+    answers = [answer(rng) for _ in range(PER_ROOM + 1)]
+    results = []
+    # With a slow one the audio is not complete when it is interrupted.
+    synthesis = ScriptedTTS(times, speed=rng.choice([1.3, 3, 20]))
+    async with AsyncExitStack() as stack:
+        room = RoomUnderTest(gateway, stack)
+        agent, caller = await room.join("helper", kind="agent"), await room.call()
+        session, _, _ = await stack.enter_async_context(running(agent, answers, synthesis))
+        ends: list[int] = []
+
+        @session.on("conversation_item_added")
+        def added(event: ConversationItemAddedEvent) -> None:
+            if isinstance(event.item, ChatMessage) and event.item.role == "assistant":
+                ends.append(len(caller.heard.frames))
+
+        for number in range(PER_ROOM):
+            words, start = answers[number].split(), ends[-1] if ends else 0
+            if seed % 2 == 0 or number == 0:
+                session.generate_reply(user_input="Go on.")
+            await eventually(lambda start=start: Recording(caller.heard.frames[start:]).sound_seconds > 0)  # type: ignore[misc]
+            await asyncio.sleep(sum(sum(word_seconds(word)) for word in words[: rng.randint(1, len(words) - 6)]))
+            if seed % 2:
+                # The next answer follows when the user has been silent for a moment.
+                await caller.speak(tone(0.3))
+            else:
+                await session.interrupt()
+            await eventually(lambda number=number: len(ends) == number + 1)  # type: ignore[misc]
+            context = spoken(session)[number]
+            assert answers[number].startswith(context)
+            heard = Recording(caller.heard.frames[start : ends[-1]])
+            results.append(Interruption(len(context.split()), *words_heard(heard.samples)))
+    return results
+
+
+@pytest.mark.parametrize("times", ["words", "sentences", "none"])
+async def test_the_context_ends_within_one_word_of_what_was_heard(gateway: Gateway, times: Times) -> None:
+    rooms = await asyncio.gather(*(interrupted(gateway, times, seed) for seed in range(ROOMS)))
+    results = [result for room in rooms for result in room]
+    exact = sum(result.context == result.complete for result in results)
+    within = sum(result.error <= 1 for result in results)
+    print(f"\n{times}: {len(results)} interruptions, {exact} exact, {within} within one word")
+    print([(r.context, r.complete, r.begun) for r in results])
+    assert len(results) == ROOMS * PER_ROOM
+    assert within == len(results)
