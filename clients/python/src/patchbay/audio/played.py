@@ -108,6 +108,7 @@ _SEARCH_MAX = 200
 
 
 def find_word(text: str, word: str, start: int) -> tuple[int, int] | None:
+    """The first place of a word from a position on, ignoring case, as written or without enclosing punctuation."""
     for wanted in dict.fromkeys((word, _bare(word))):
         length = len(wanted)
         if not length:

@@ -17,7 +17,7 @@ logger = logging.getLogger("patchbay")
 
 _RETRY_SECONDS = 0.2
 # After this the position that was reported last is used: the agent waits for it before it answers.
-_CLEAR_SECONDS = 1.0
+_CLEAR_SECONDS = 2.0
 
 
 class SpeechTrack:
