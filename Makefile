@@ -102,7 +102,7 @@ interop: ## install the Python environment of the interop tests
 	@scripts/setup-interop
 
 clean: ## remove build products; certificates are kept
-	rm -rf .build .venv-interop clients/python/.venv dist
+	rm -rf .build .venv-interop clients/python/.venv clients/python/.venv-livekit dist
 	find Tests clients -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## show this list

@@ -23,7 +23,7 @@ Times = Literal["words", "sentences", "none"]
 def word_seconds(word: str) -> tuple[float, float]:
     """The sound of a word, which depends on its letters, and the pause after it, which depends on punctuation."""
     spread = random.Random(word).uniform(0.85, 1.15)
-    return round(spread * (0.06 + 0.03 * len(word)), 3), 0.25 if word[-1] in ".!?" else 0.06
+    return round(spread * (0.1 + 0.045 * len(word)), 3), 0.25 if word[-1] in ".!?" else 0.06
 
 
 def synthesize(word: str) -> bytes:
@@ -41,7 +41,7 @@ def words_heard(samples: Samples) -> tuple[int, int]:
     return int((edges == 1).sum()), int((edges == -1).sum())
 
 
-class ScriptedLLM(llm.LLM):
+class ScriptedLLM(llm.LLM[Any]):
     """Says one answer after the other, word by word."""
 
     def __init__(self, answers: list[str]) -> None:
@@ -65,7 +65,7 @@ class ScriptedLLM(llm.LLM):
 class _Answer(llm.LLMStream):
     def __init__(
         self,
-        model: llm.LLM,
+        model: llm.LLM[Any],
         answer: str,
         chat_ctx: llm.ChatContext,
         tools: list[llm.Tool],
@@ -81,7 +81,7 @@ class _Answer(llm.LLMStream):
             await asyncio.sleep(0.001)
 
 
-class ScriptedTTS(tts.TTS):
+class ScriptedTTS(tts.TTS[Any]):
     """Each word is a tone. It speaks `speed` times as fast as real time, and times words, sentences or nothing."""
 
     def __init__(self, times: Times = "words", *, speed: float = 20.0) -> None:
@@ -137,7 +137,7 @@ class _Speech(tts.SynthesizeStream):
         output_emitter.end_segment()
 
 
-class ScriptedSTT(stt.STT):
+class ScriptedSTT(stt.STT[Any]):
     """Understands "stop" whenever somebody makes a sound."""
 
     def __init__(self) -> None:

@@ -1,0 +1,42 @@
+"""The example runs as it is, with scripted models."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from patchbay.testing import Caller
+from patchbay.testing.fixtures import RoomUnderTest
+from tests.helpers import tone
+from tests.livekit.models import GREETING
+
+PACKAGE = Path(__file__).parents[2]
+
+
+async def test_the_agent_greets_yields_and_remembers_what_was_heard(room: RoomUnderTest, caller: Caller) -> None:
+    variables = {
+        "SSL_CERT_FILE": room.gateway.ca_file,
+        "AGENT_MODELS": "tests.livekit.models",
+        "PYTHONPATH": str(PACKAGE),
+    }
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        str(PACKAGE / "examples" / "livekit_agent.py"),
+        room.url,
+        room.token("helper"),
+        env=os.environ | variables,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    try:
+        await caller.wait_for_sound(1.2, timeout=40)
+        await caller.speak(tone(0.3))
+        async with asyncio.timeout(20):
+            lines = [(await process.stdout.readline()).decode().strip() for _ in range(3)]
+    finally:
+        process.terminate()
+        await process.wait()
+    greeting, user, answer = lines
+    assert GREETING.startswith(greeting.removeprefix("assistant: "))
+    assert 2 <= len(greeting.split()) <= 9
+    assert (user, answer) == ("user: stop", "assistant: Very well.")
