@@ -11,7 +11,8 @@ import os
 import sys
 from typing import Any
 
-from livekit.agents import Agent, AgentSession
+from livekit.agents import Agent, AgentSession, ConversationItemAddedEvent
+from livekit.agents.llm import ChatMessage
 
 from patchbay import Room
 from patchbay.livekit import RoomIO
@@ -27,8 +28,9 @@ async def main(url: str, token: str) -> None:
     session: AgentSession[None] = AgentSession(vad=None, turn_handling={"turn_detection": "stt"}, **models())
 
     @session.on("conversation_item_added")
-    def added(event: Any) -> None:
-        print(f"{event.item.role}: {event.item.text_content}", flush=True)
+    def added(event: ConversationItemAddedEvent) -> None:
+        if isinstance(event.item, ChatMessage):
+            print(f"{event.item.role}: {event.item.text_content}", flush=True)
 
     async with Room.connect(url, token) as room:
         io = RoomIO(session, room)

@@ -29,7 +29,8 @@ async def test_the_agent_greets_yields_and_remembers_what_was_heard(room: RoomUn
     )
     assert process.stdout is not None
     try:
-        await caller.wait_for_sound(1.2, timeout=40)
+        # LiveKit Agents ignores interruptions during the first 3 s, because of echo cancellation.
+        await caller.wait_for_sound(3.2, timeout=60)
         await caller.speak(tone(0.3))
         async with asyncio.timeout(20):
             lines = [(await process.stdout.readline()).decode().strip() for _ in range(3)]
@@ -38,5 +39,5 @@ async def test_the_agent_greets_yields_and_remembers_what_was_heard(room: RoomUn
         await process.wait()
     greeting, user, answer = lines
     assert GREETING.startswith(greeting.removeprefix("assistant: "))
-    assert 2 <= len(greeting.split()) <= 9
+    assert 6 <= len(greeting.split()) <= 14
     assert (user, answer) == ("user: stop", "assistant: Very well.")

@@ -12,6 +12,7 @@ from ..audio.stream import AudioStream
 from ..rtc.participant import ParticipantKind, RemoteParticipant
 from ..rtc.room import Room
 from ..rtc.track import RemoteTrackPublication
+from .frames import to_livekit
 
 _EVENTS = ("track_subscribed", "track_published", "participant_connected", "disconnected")
 
@@ -67,10 +68,7 @@ class AudioInput(io.AudioInput):
                     raise
                 continue
             if self._is_attached:
-                frame = event.frame
-                return rtc.AudioFrame(
-                    bytes(frame.data), frame.sample_rate, frame.num_channels, frame.samples_per_channel
-                )
+                return to_livekit(event.frame)
 
     def on_attached(self) -> None:
         """The session listens."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 from livekit import rtc
-from livekit.agents.types import USERDATA_TIMED_TRANSCRIPT
 from livekit.agents.voice import io
 
-from ..audio.frame import AudioFrame
 from ..audio.output import MarkStatus
 from ..errors import TrackEndedError
 from ..limits import AHEAD_LEAD_SECONDS
@@ -19,15 +17,13 @@ from ..protocol.media_time import TICKS_PER_MS, advanced
 from ..rtc.participant import Participant
 from ..rtc.room import Room
 from ..rtc.track import TrackPublishOptions, TrackSource
-from ..spoken.alignment import TimedText
 from ..spoken.ledger import Finished, Progressed, Report, SpeechLedger, Started
 from ..spoken.segment import Segment
+from .frames import pieces, timed_texts
 from .speech_track import SpeechTrack
 
 logger = logging.getLogger("patchbay")
 
-# Audio that is captured at once: a clear discards what waits of it.
-_PIECE_SECONDS = 0.1
 # How long the event of a clear may come after its marks.
 _EVENT_SECONDS = 0.2
 
@@ -123,10 +119,10 @@ class AudioOutput(io.AudioOutput):
         await super().capture_frame(frame)
         segment = self.ledger.begin_audio()
         await self.start(frame.sample_rate)
-        if segment.takes_audio and (timed := list(_timed(frame))):
+        if segment.takes_audio and (timed := list(timed_texts(frame))):
             segment.add_times(timed)
         try:
-            for piece in _pieces(frame):
+            for piece in pieces(frame):
                 if not segment.takes_audio:
                     return
                 if (timestamp := await self._track.capture(piece)) is not None:
@@ -252,17 +248,3 @@ class AudioOutput(io.AudioOutput):
             return
         start = self._utterance_start
         self._stop(None if start is None else advanced(start, round(played_ms * TICKS_PER_MS)))
-
-
-def _pieces(frame: rtc.AudioFrame) -> Iterator[AudioFrame]:
-    data = bytes(frame.data.cast("b"))
-    step = max(int(frame.sample_rate * _PIECE_SECONDS), 1) * frame.num_channels * 2
-    for offset in range(0, len(data), step):
-        piece = data[offset : offset + step]
-        yield AudioFrame(piece, frame.sample_rate, frame.num_channels, len(piece) // (2 * frame.num_channels))
-
-
-def _timed(frame: rtc.AudioFrame) -> Iterator[TimedText]:
-    for text in frame.userdata.get(USERDATA_TIMED_TRANSCRIPT, ()):
-        start, end = getattr(text, "start_time", None), getattr(text, "end_time", None)
-        yield TimedText(str(text), *(float(time) if isinstance(time, int | float) else None for time in (start, end)))
