@@ -31,8 +31,8 @@ class Interruption:
 
     @property
     def error(self) -> int:
-        """Words by which the context differs from what was heard; a word that was cut counts either way."""
-        return max(self.complete - self.context, self.context - self.begun, 0)
+        """Words by which the context differs from those that were heard to their end."""
+        return abs(self.context - self.complete)
 
 
 def answer(rng: random.Random) -> str:
