@@ -60,7 +60,7 @@ public final class AssistantCall: Sendable {
         core.handle(.log(turn, key: UUID().uuidString))
     }
 
-    /// Waits until there is no call and the gateway has been told about all calls that ended, for example before a program exits.
+    /// Waits until there is no call and the sessions of all ended calls have been ended at the gateway, for example before a program exits.
     public func settled() async {
         await core.settled()
     }

@@ -67,7 +67,7 @@ struct AssistantCallMachine {
         [giveUpAt, retryAt, turns.retryAt, ends.retryAt].compactMap(\.self).min()
     }
 
-    /// Whether the gateway has been told about all calls that ended.
+    /// Whether the sessions of all ended calls have been ended at the gateway.
     var isSettled: Bool { !state.isInCall && turns.isEmpty && ends.isEmpty }
 
     mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
@@ -163,7 +163,7 @@ struct AssistantCallMachine {
         if state.activeSince != nil { effects.append(.mute(isMuted, attempt: attempt)) }
     }
 
-    /// Ends the call for the user immediately; the gateway is told in the background.
+    /// Ends the call for the user immediately; the session is ended in the background.
     private mutating func end(_ ending: AssistantCallState.Ending, _ now: Instant, _ effects: inout [Effect]) {
         if state.phase != .starting { effects.append(.leave(attempt: attempt)) }
         if let id = started?.sessionId, ending != .endedElsewhere { endLater(id, now) }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The programs that put a gateway under load. What they measure depends on the machine; that they run and report does not.
+/// The load tools `attack` and `soak` run and report. Their measurements depend on the machine and are not checked.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct LoadToolTests {
     private func report(_ tool: String, _ arguments: [String]) async throws -> (outcome: Program.Outcome, report: [String: Any]) {

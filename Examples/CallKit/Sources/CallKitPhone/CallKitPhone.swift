@@ -129,7 +129,7 @@
             }
         }
 
-        /// Whether a request ends a call. The system drops a call that the user has ended, even if the gateway has not been told; the call ends
+        /// Whether a request ends a call. The system drops a call that the user has ended, even if the request fails; the call ends
         /// there once this device has left its room.
         private func isEnd(_ request: SystemCallRequest) -> Bool {
             switch request {
