@@ -3,10 +3,9 @@
 import asyncio
 import json
 import shutil
-import tempfile
 from pathlib import Path
 
-from websockets.asyncio.client import connect
+from browser_process import BrowserProcess, PageError
 
 FLAGS = [
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
@@ -18,11 +17,7 @@ KEY_CODES = {
 }
 
 
-class PageError(Exception):
-    """A script in the page threw."""
-
-
-class Browser:
+class Browser(BrowserProcess):
     """A Chromium of its own, with a fresh profile. `microphone`: a WAV file that is played once as the microphone."""
 
     def __init__(
@@ -38,65 +33,23 @@ class Browser:
         if microphone:
             self.flags.append(f"--use-file-for-fake-audio-capture={microphone}{'' if repeat else '%noloop'}")
 
-    async def __aenter__(self) -> "Browser":
-        self.profile = tempfile.mkdtemp(prefix="patchbay-browser-")
-        self.process = await asyncio.create_subprocess_exec(
-            shutil.which("chromium") or "chromium", *self.flags, f"--user-data-dir={self.profile}", "about:blank",
-            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
-        )
-        address = await asyncio.wait_for(self._address(), 60)
-        self.drain = asyncio.create_task(self._drain())
-        self.socket = await connect(address, max_size=1 << 28, ping_interval=None, compression=None, proxy=None)
-        self.next_id = 0
-        self.replies: dict[int, asyncio.Future] = {}
-        self.pages: dict[str, Page] = {}
-        self.reader = asyncio.create_task(self._read())
-        return self
+    ready_line = "DevTools listening on "
+    close_method = "Browser.close"
 
-    async def __aexit__(self, *_):
-        try:
-            await asyncio.wait_for(self.send("Browser.close"), 5)
-        except Exception:
-            pass
-        try:
-            await asyncio.wait_for(self.process.wait(), 5)
-        except TimeoutError:
-            self.process.kill()
-            await self.process.wait()
-        self.reader.cancel()
-        self.drain.cancel()
-        await self.socket.close()
-        shutil.rmtree(self.profile, ignore_errors=True)
+    async def start(self):
+        await self.launch(shutil.which("chromium") or "chromium", *self.flags, f"--user-data-dir={self.profile}", "about:blank")
 
-    async def _address(self) -> str:
-        async for line in self.process.stderr:
-            if b"DevTools listening on " in line:
-                return line.decode().split("DevTools listening on ")[1].strip()
-        raise RuntimeError("Chromium ended before DevTools was ready")
+    def result(self, message: dict) -> dict:
+        if "error" in message:
+            raise PageError(message["error"]["message"])
+        return message["result"]
 
-    async def _drain(self):
-        async for _ in self.process.stderr:
-            pass
-
-    async def _read(self):
-        async for text in self.socket:
-            message = json.loads(text)
-            if "id" in message:
-                future = self.replies.pop(message["id"], None)
-                if future and not future.done():
-                    if "error" in message:
-                        future.set_exception(PageError(message["error"]["message"]))
-                    else:
-                        future.set_result(message["result"])
-            elif page := self.pages.get(message.get("sessionId")):
-                page.note(message["method"], message["params"])
+    def note(self, message: dict):
+        if page := self.pages.get(message.get("sessionId")):
+            page.note(message["method"], message["params"])
 
     async def send(self, method: str, session: str | None = None, **parameters) -> dict:
-        self.next_id += 1
-        future = self.replies[self.next_id] = asyncio.get_running_loop().create_future()
-        message = {"id": self.next_id, "method": method, "params": parameters} | ({"sessionId": session} if session else {})
-        await self.socket.send(json.dumps(message))
-        return await future
+        return await self.request(method=method, params=parameters, **({"sessionId": session} if session else {}))
 
     async def open(self, url: str, before: str = "") -> "Page":
         """Opens a page and waits until it is loaded. `before` is a script that runs before the page's own."""

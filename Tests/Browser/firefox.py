@@ -4,11 +4,10 @@ import asyncio
 import json
 import os
 import shutil
-import tempfile
 from pathlib import Path
 
-from devtools import PageError, Tab
-from websockets.asyncio.client import connect
+from browser_process import BrowserProcess, PageError
+from devtools import Tab
 
 PREFERENCES = {
     # A fake microphone that beeps without a permission prompt, and sound without a click.
@@ -19,72 +18,36 @@ PREFERENCES = {
 }
 
 
-class Firefox:
+class Firefox(BrowserProcess):
     """A Firefox process with a fresh profile. `preferences` are set in addition to those above."""
 
     def __init__(self, **preferences):
         self.preferences = PREFERENCES | {name.replace("__", "."): value for name, value in preferences.items()}
 
-    async def __aenter__(self) -> "Firefox":
-        self.profile = tempfile.mkdtemp(prefix="patchbay-firefox-")
+    ready_line = "WebDriver BiDi listening on "
+    close_method = "browser.close"
+
+    async def start(self):
         lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in self.preferences.items()]
         (Path(self.profile) / "user.js").write_text("".join(lines))
-        self.process = await asyncio.create_subprocess_exec(
+        await self.launch(
             shutil.which("firefox-esr") or "firefox", "--headless", "--no-remote", "--remote-debugging-port", "0", "--profile", self.profile, "about:blank",
-            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE, env=_environment(self.profile),
-        )
-        address = await asyncio.wait_for(self._address(), 120)
-        self.drain = asyncio.create_task(self._drain())
-        self.socket = await connect(f"{address}/session", max_size=1 << 28, ping_interval=None, compression=None, proxy=None)
-        self.next_id = 0
-        self.replies: dict[int, asyncio.Future] = {}
-        self.pages: dict[str, FirefoxPage] = {}
-        self.reader = asyncio.create_task(self._read())
+            path="/session", environment=_environment(self.profile), seconds=120)
         await self.send("session.new", capabilities={"alwaysMatch": {"acceptInsecureCerts": True}})
         await self.send("session.subscribe", events=["log.entryAdded"])
-        return self
 
-    async def __aexit__(self, *_):
-        try:
-            await asyncio.wait_for(self.send("browser.close"), 5)
-            await asyncio.wait_for(self.process.wait(), 10)
-        except Exception:
-            if self.process.returncode is None:
-                self.process.kill()
-            await self.process.wait()
-        self.reader.cancel()
-        self.drain.cancel()
-        await self.socket.close()
-        shutil.rmtree(self.profile, ignore_errors=True)
+    def result(self, message: dict) -> dict:
+        if message["type"] == "error":
+            raise PageError(f"{message['error']}: {message['message']}")
+        return message["result"]
 
-    async def _address(self) -> str:
-        async for line in self.process.stderr:
-            if b"WebDriver BiDi listening on " in line:
-                return line.decode().split("WebDriver BiDi listening on ")[1].strip()
-        raise RuntimeError("Firefox ended before WebDriver was ready")
-
-    async def _drain(self):
-        async for _ in self.process.stderr:
-            pass
-
-    async def _read(self):
-        async for text in self.socket:
-            message = json.loads(text)
-            if message.get("type") == "event":
-                parameters = message["params"]
-                if page := self.pages.get(parameters["source"].get("context")):
-                    page.console.append(f"{parameters['level']}: {parameters['text']}")
-            elif (future := self.replies.pop(message.get("id"), None)) and not future.done():
-                if message["type"] == "error":
-                    future.set_exception(PageError(f"{message['error']}: {message['message']}"))
-                else:
-                    future.set_result(message["result"])
+    def note(self, message: dict):
+        parameters = message.get("params", {})
+        if page := self.pages.get(parameters.get("source", {}).get("context")):
+            page.console.append(f"{parameters['level']}: {parameters['text']}")
 
     async def send(self, method: str, **parameters) -> dict:
-        self.next_id += 1
-        future = self.replies[self.next_id] = asyncio.get_running_loop().create_future()
-        await self.socket.send(json.dumps({"id": self.next_id, "method": method, "params": parameters}))
-        return await future
+        return await self.request(method=method, params=parameters)
 
     async def open(self, url: str, before: str = "") -> "FirefoxPage":
         """Opens a page and waits until it is loaded. `before` is a script that runs before the page's own."""

@@ -5,7 +5,8 @@ import json
 import re
 
 from checks.library.room import join_agent, speech
-from devtools import Browser, PageError
+from browser_process import PageError
+from devtools import Browser
 from harness import REPOSITORY, World, check, expect, expect_equal
 
 IMPORT = re.compile(r"^import \{(.*?)\} from '(.*?)'", re.MULTILINE)
