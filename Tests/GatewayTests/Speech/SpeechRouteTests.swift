@@ -287,6 +287,21 @@ struct SpeechRouteTests {
         #expect(try administrator.ask("GET", "/v1/speech/\(id)").status == 404)
     }
 
+    @Test func anAdministratorPlaysNothingIntoACallOfUsers() throws {
+        let bob = try AppUser(backend, "bob@example.org")
+        #expect(try bob.ask("PATCH", "/v1/users/me", ["settings": ["reachable_by": "anyone"]]).status == 200)
+        let call = try ann.ask("POST", "/v1/calls", ["to": [bob.id]])
+        let room = try #require((call.json?["call"] as? [String: Any])?["room"] as? String, "\(call.text)")
+        let phone = try Caller(
+            on: backend.gateway.webSocket(.upgrade(token: call.json?["livekit_token"] as? String ?? "")), goingOnAfter: 0)
+        let administrator = serviceUser(TestToken.administering { $0.roomCreate = true })
+        let id = try job("for everybody", administrator)
+        try reach("ready", of: id, administrator)
+        #expect(try administrator.ask("POST", "/v1/speech/\(id)/play", ["room": room]).code == "room_not_found")
+        #expect(tones.plays.isEmpty)
+        withExtendedLifetime(phone) {}
+    }
+
     @Test func aClipIsPlayedIntoARoomThatTheRequesterMayUse() throws {
         func play(_ id: String, in room: String, by user: AppUser) throws -> HTTPAnswer {
             try user.ask("POST", "/v1/speech/\(id)/play", ["room": room])
