@@ -39,8 +39,11 @@ async def run(check, command: Path, verbose: bool) -> bool:
         fault = str(error) or type(error).__name__
         if verbose:
             traceback.print_exc()
-    lines = [f"{'FAIL' if fault else 'ok  '} {time.monotonic() - began:5.1f} s  {check.title}"]
-    lines += [f"               {line}" for line in (fault or text or "").splitlines()]
+    first, *rest = (fault or text or "").splitlines() or [""]
+    # The reason stands on the line of its check, where a search for failures finds it.
+    title = f"{check.title}: {first}" if fault else check.title
+    lines = [f"{'FAIL' if fault else 'ok  '} {time.monotonic() - began:5.1f} s  {title}"]
+    lines += [f"               {line}" for line in (rest if fault else [first, *rest]) if line]
     print("\n".join(lines), flush=True)
     return fault is None
 

@@ -141,7 +141,7 @@ async def restored(world: World):
         await page.run(
             """
             const room = (window.room = new patchbay.Room({ autoSubscribe: false }))
-            room.on('trackPublished', ({ sid }) => room.setSubscribed(sid, true))
+            room.on('trackPublished', ({ sid }) => (window.subscribing = room.setSubscribed(sid, true)))
             await room.connect(url, token)
             await room.localParticipant.setMicrophoneEnabled(true)
             await room.localParticipant.setHeld(true)
@@ -158,6 +158,8 @@ async def restored(world: World):
         # A gap that a sequence number cannot count.
         track = await agent.publish(name="voice", source="microphone")
         await page.until("room.remoteParticipants.get('agent')?.tracks.size === 1")
+        # Frames that arrive before the subscription are not forwarded.
+        await page.run("await subscribing")
         for frame in speech(track, 0.2) + speech(track, 0.2, start=96000, sequence=40000):
             await agent.send(frame)
         await page.until("room.stats().framesReceived === 20")
