@@ -32,6 +32,10 @@ class Phone:
     async def shows(self, text: str, selector: str = "main", timeout: float = 40):
         await shows(self.page, text, selector, timeout)
 
+    async def has_joined(self):
+        """Waits until the room of the shown call is joined. A call that ends earlier refuses the page's WebSocket, which browsers log as an error."""
+        await self.page.until(f"(async () => {{ {PHONE} const {{ shown, audio }} = store.state; return audio[shown]?.room === 'connected' }})()")
+
     async def is_in_call(self):
         """Waits until the shown call is connected and its microphone is on."""
         await self.page.until(f"(async () => {{ {PHONE} const {{ shown, audio }} = store.state; return audio[shown]?.room === 'connected' && audio[shown].microphone === 'on' }})()")

@@ -39,6 +39,7 @@ async def contacts(world: World):
         await inspect(page, "calls-favourites", schemes=("light",))
         await click(page, "contact-list[only] [data-action=call]")
         await ann.shows("Bob", "call-screen h2")
+        await ann.has_joined()
         await bob.press("Decline")
         await ann.shows("Bob declined")
         await click(page, ".tabs a", "Contacts")
