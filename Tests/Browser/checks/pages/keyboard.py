@@ -9,6 +9,16 @@ from keyboard import Keyboard
 # Downloads are noted, not made.
 NOTE_DOWNLOADS = "window.saved = []; HTMLAnchorElement.prototype.click = function () { saved.push(this.download) }"
 
+# What the gateway does because of a deletion reaches the page before the response.
+DELAY_DELETIONS = """
+    const { fetch } = window
+    window.fetch = async (...request) => {
+      const response = await fetch(...request)
+      if (request[1]?.method === 'DELETE') await new Promise((done) => setTimeout(done, 1000))
+      return response
+    }
+"""
+
 
 async def come_back(world: World, page: Page, keys: Keyboard, button: str):
     """A gateway that has gone comes back. The button to try again disappears with the problem, but not the focus."""
@@ -122,6 +132,7 @@ async def sessions(world: World):
         await keys.act("Open the settings")
         await keys.act("Delete account…")
         await keys.type("new@example.org")
+        await page.run(DELAY_DELETIONS)
         await keys.act("Delete account")
         await shows(page, "Your account was deleted")
         await keys.expect_focus("Create an account")
