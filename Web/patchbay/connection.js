@@ -53,8 +53,9 @@ export class Connection {
     this.#attempts = attempts
   }
 
+  /** Whether messages reach the gateway. A socket that is closing discards them. */
   get isOpen() {
-    return this.#socket !== null
+    return this.#writable !== null
   }
 
   /** Bytes that the browser has not passed to the network yet. */

@@ -157,8 +157,15 @@ async def mute_and_hold(world: World):
 async def resume(world: World):
     async with Browser() as browser:
         page = await open_page(browser, world)
-        # Sockets that can be broken as a network change breaks them.
-        await page.run(KNOWN_SOCKET)
+        # Sockets that can be broken as a network change breaks them. A busy page has frames to send before it learns of that.
+        await page.run(
+            """
+            const Original = WebSocket
+            window.WebSocket = class extends Original {
+              constructor(...all) { super(...all); window.socket = this }
+              set onclose(listener) { super.onclose = listener && ((event) => setTimeout(listener, 200, event)) }
+            }
+            """)
         await join_page(page, world, "resume")
         agent = await join_agent(world, "resume")
         await page.run("window.texts = []; room.on('text', ({text}) => texts.push(text)); await room.localParticipant.setMicrophoneEnabled(true)")
