@@ -28,7 +28,8 @@ enum CallRoutes {
                 access: user,
                 parameters: [PageQuery.limit, PageQuery.cursor], responses: [.json(.array(of: CallLogEntry.schema))]
             ) { request, user in
-                try await PageQuery.response(to: request) { cursor, limit in
+                await calls.settleHistory(of: user)
+                return try await PageQuery.response(to: request) { cursor, limit in
                     let page = try await store.calls(of: user, after: cursor, limit: limit)
                     return (page.elements, page.next)
                 }

@@ -13,8 +13,8 @@ package import Wire
 /// Shards reach it through the bounded `CallInbox`; HTTP handlers call its methods. `run()` returns once the inbox is finished, that is
 /// when the gateway has stopped. Calls are not persisted.
 package actor CallService: Service {
-    /// How long the response to a call's start waits for its webhooks to be stored.
-    private static let webhooksWaitMax = Duration.seconds(1)
+    /// How long a response waits until what it promises or lists is stored.
+    private static let storeWaitMax = Duration.seconds(1)
 
     private let inbox: CallInbox
     /// Webhooks and the history of calls are stored in order with the events of the calls' rooms.
@@ -89,7 +89,7 @@ package actor CallService: Service {
     func perform(_ request: CallRequest, of user: UserID, host: String?) async throws(CallError) -> CallReply {
         let (request, unknown) = try await resolve(request, of: Identity(text: user.text))
         let reply = try answer(to: request, of: user, unknown: unknown, host: host)
-        if case .start = request, let call = reply.call { await auditEvents.settle(call.room, within: Self.webhooksWaitMax) }
+        if case .start = request, let call = reply.call { await auditEvents.settle([call.room], within: Self.storeWaitMax) }
         return reply
     }
 
@@ -114,6 +114,11 @@ package actor CallService: Service {
         try checkNotEnded()
         guard let call = calls.call(id, of: Identity(text: user.text)) else { throw CallError(.notFound, "you have no such call") }
         return call
+    }
+
+    /// Waits until the calls of a user that have just ended are in the history: who was told of an end finds the call there.
+    func settleHistory(of user: UserID) async {
+        await auditEvents.settle(calls.ended(of: Identity(text: user.text)).map(\.room), within: Self.storeWaitMax)
     }
 
     /// Whether a user is called and has not answered.

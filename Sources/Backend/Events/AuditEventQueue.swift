@@ -190,10 +190,11 @@ extension AuditEventQueue {
         throw StoreError.cancelled
     }
 
-    /// Waits until everything appended about a room is stored, at most for `span`: a store that is slow or full must not stop calls.
-    func settle(_ room: String, within span: Duration) async {
+    /// Waits until everything appended about rooms is stored, at most for `span`: a store that is slow or full must not stop calls.
+    func settle(_ rooms: [String], within span: Duration) async {
+        guard !rooms.isEmpty else { return }
         await withTaskGroup { group in
-            group.addTask { _ = try? await self.performing(room) {} }
+            group.addTask { for room in rooms { _ = try? await self.performing(room) {} } }
             group.addTask { try? await Task.sleep(for: span) }
             await group.next()
             group.cancelAll()

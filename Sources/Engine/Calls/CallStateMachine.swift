@@ -54,6 +54,11 @@ package struct CallStateMachine: Sendable {
         userRecords[user]?.calls.compactMap { calls[$0] }.filter { $0.concerns(CallParty(user)) }.map(\.info) ?? []
     }
 
+    /// The calls that a user was informed of and that ended a short while ago, oldest first.
+    package func ended(of user: Identity) -> [CallInfo] {
+        userRecords[user]?.calls.compactMap { calls[$0] }.filter(\.isOver).map(\.info) ?? []
+    }
+
     /// A call as visible to a user: invited, joined, or ended a short while ago.
     package func call(_ id: CallID, of user: Identity) -> CallInfo? {
         guard userRecords[user]?.calls.contains(id) == true, let call = calls[id], call.isKnown(to: CallParty(user)) else { return nil }

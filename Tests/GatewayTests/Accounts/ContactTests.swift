@@ -33,6 +33,14 @@ struct ContactTests {
         #expect(members?.compactMap { $0["party"] as? String } == [ann.id, bob.id])
     }
 
+    @Test func pastCallIsInTheHistoryAtOnce() throws {
+        for count in 1...5 {
+            let started = try call(bob.id)
+            #expect(try ann.ask("POST", "/v1/calls/\(started.json?["call_id"] as? String ?? "")/cancel").status == 200)
+            #expect(try history(bob).count == count)
+        }
+    }
+
     @Test func handleIsCalledInAnyCase() throws {
         #expect(try set(bob, ["handle": "Bob.7", "reachable_by": "anyone"]).status == 200)
         #expect(try call("@bob.7").status == 201)
