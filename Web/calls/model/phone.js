@@ -6,6 +6,9 @@ import { isAddress, titleOf } from './people.js'
 import { callOf, joined, shownCall, talking } from './state.js'
 import { store } from './store.js'
 
+// How long a refused room waits for the channel to say that the call has ended.
+const END_WAIT_MS = 3000
+
 class Phone {
   /** @type {CallChannel | null} */
   #channel = null
@@ -207,8 +210,8 @@ class Phone {
     try {
       await audio.connect(id, url, token)
     } catch (error) {
-      // The call may have ended in the meantime.
-      if (!callOf(store.state, id)) return audio.close()
+      // A call that has ended refuses its caller, and the channel may say so a moment later.
+      if (await isOver(id)) return audio.close()
       this.#audio.delete(id)
       await this.#drop(id).catch(() => {})
       throw Object.assign(new Error(error.message), { code: 'room_failed' })
@@ -275,3 +278,10 @@ class Phone {
 const active = () => talking(store.state).filter(({ state }) => state !== 'connecting')
 
 export const phone = new Phone()
+
+/** Whether a call is over, or is within `END_WAIT_MS`. */
+async function isOver(id) {
+  const end = performance.now() + END_WAIT_MS
+  while (callOf(store.state, id) && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 50))
+  return !callOf(store.state, id)
+}

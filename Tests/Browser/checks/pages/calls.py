@@ -2,6 +2,7 @@
 
 import asyncio
 
+from checks.pages.calls_account import navigate
 from harness import MARKUP, World, check, click, expect, expect_equal
 from phones import open_calls, phones, with_users
 from states import inspect, inspect_problems
@@ -70,6 +71,30 @@ async def conversation(world: World):
         await bob.page.until("document.querySelector('call-screen').hidden")
         for phone in (ann, bob):
             await phone.expect_quiet()
+
+
+# What the channel says arrives late.
+DELAY_CHANNEL = """
+    const Original = WebSocket
+    window.WebSocket = class extends Original {
+      set onmessage(listener) { super.onmessage = listener && (this.url.includes('/v1/events') ? (event) => setTimeout(listener, 3000, event) : listener) }
+    }
+"""
+
+
+@check("calls: who is declined before joining the call's room learns of it")
+async def early_decline(world: World):
+    await with_users(world, "ann", "bob")
+    async with phones(world, "ann", "bob") as (ann, bob):
+        await ann.page.send("Page.addScriptToEvaluateOnNewDocument", source=DELAY_CHANNEL)
+        await navigate(ann.page, world, "/calls")
+        await ann.page.until("document.querySelector('account-menu .pill')?.textContent === 'Reachable'")
+        await ann.call("@bob")
+        await bob.shows("@ann", "incoming-calls")
+        # The refusal of the room arrives between the reply to the call's start and the call's end.
+        await asyncio.sleep(1)
+        await bob.press("Decline")
+        await ann.shows("@bob declined")
 
 
 @check("calls: busy, declined, withdrawn, missed, and addresses that nobody has")
