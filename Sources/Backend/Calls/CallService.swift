@@ -116,9 +116,10 @@ package actor CallService: Service {
         return call
     }
 
-    /// Waits until the calls of a user that have just ended are in the history: who was told of an end finds the call there.
+    /// Waits until the calls that the user has recently left are in the history, so that a client finds a call there once it was told of
+    /// its end.
     func settleHistory(of user: UserID) async {
-        await auditEvents.settle(calls.ended(of: Identity(text: user.text)).map(\.room), within: Self.storeWaitMax)
+        await auditEvents.settle(calls.left(by: Identity(text: user.text)).map(\.room), within: Self.storeWaitMax)
     }
 
     /// Whether a user is called and has not answered.

@@ -190,7 +190,7 @@ extension AuditEventQueue {
         throw StoreError.cancelled
     }
 
-    /// Waits until everything appended about rooms is stored, at most for `span`: a store that is slow or full must not stop calls.
+    /// Waits until everything appended about these rooms is stored, at most for `span`: a store that is slow or full must not stop calls.
     func settle(_ rooms: [String], within span: Duration) async {
         guard !rooms.isEmpty else { return }
         await withTaskGroup { group in

@@ -54,9 +54,9 @@ package struct CallStateMachine: Sendable {
         userRecords[user]?.calls.compactMap { calls[$0] }.filter { $0.concerns(CallParty(user)) }.map(\.info) ?? []
     }
 
-    /// The calls that a user was informed of and that ended a short while ago, oldest first.
-    package func ended(of user: Identity) -> [CallInfo] {
-        userRecords[user]?.calls.compactMap { calls[$0] }.filter(\.isOver).map(\.info) ?? []
+    /// The calls that a user has left or missed, oldest first, including recently ended ones.
+    package func left(by user: Identity) -> [CallInfo] {
+        userRecords[user]?.calls.compactMap { calls[$0] }.filter { !$0.concerns(CallParty(user)) }.map(\.info) ?? []
     }
 
     /// A call as visible to a user: invited, joined, or ended a short while ago.

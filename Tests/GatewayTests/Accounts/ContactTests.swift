@@ -41,6 +41,17 @@ struct ContactTests {
         }
     }
 
+    @Test func callThatGoesOnWithoutTheUserIsInTheHistoryAtOnce() throws {
+        let eve = try AppUser(backend, "eve@example.org", logs: false)
+        for count in 1...5 {
+            let started = try ann.ask("POST", "/v1/calls", ["to": [bob.id, eve.id]])
+            let path = "/v1/calls/\(started.json?["call_id"] as? String ?? "")"
+            #expect(try bob.ask("POST", path + "/reject", [:]).status == 200)
+            #expect(try history(bob).count == count && history(eve).count == count - 1)
+            #expect(try ann.ask("POST", path + "/cancel").status == 200)
+        }
+    }
+
     @Test func handleIsCalledInAnyCase() throws {
         #expect(try set(bob, ["handle": "Bob.7", "reachable_by": "anyone"]).status == 200)
         #expect(try call("@bob.7").status == 201)
