@@ -1,5 +1,6 @@
 """Users who call each other on the page /calls. Each has a browser with a microphone that plays speech."""
 
+import asyncio
 import contextlib
 
 from accounts import User, log_in, with_store
@@ -59,6 +60,13 @@ class Phone:
     async def expect_quiet(self):
         faults = [line for line in self.page.console if line.startswith(("exception", "error")) and "favicon" not in line]
         expect(not faults, faults)
+
+
+async def navigate(page: Page, world: World, path: str):
+    """Loads another page, or the same one again."""
+    page.loaded.clear()
+    await page.send("Page.navigate", url=world.files.origin + path)
+    await asyncio.wait_for(page.loaded.wait(), 30)
 
 
 async def open_calls(browser: Browser, world: World, email: str, address: str = "") -> Phone:

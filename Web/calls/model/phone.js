@@ -211,7 +211,7 @@ class Phone {
       await audio.connect(id, url, token)
     } catch (error) {
       // A call that has ended refuses its caller, and the channel may say so a moment later.
-      if (await isOver(id)) return audio.close()
+      if (await hasEnded(id)) return audio.close()
       this.#audio.delete(id)
       await this.#drop(id).catch(() => {})
       throw Object.assign(new Error(error.message), { code: 'room_failed' })
@@ -277,11 +277,19 @@ class Phone {
 /** The calls in which the user talks. */
 const active = () => talking(store.state).filter(({ state }) => state !== 'connecting')
 
-export const phone = new Phone()
-
-/** Whether a call is over, or is within `END_WAIT_MS`. */
-async function isOver(id) {
-  const end = performance.now() + END_WAIT_MS
-  while (callOf(store.state, id) && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 50))
-  return !callOf(store.state, id)
+/** Waits for the end of a call, at most for `END_WAIT_MS`. Returns whether it is over. */
+function hasEnded(id) {
+  const isOver = () => !callOf(store.state, id)
+  if (isOver()) return true
+  return new Promise((resolve) => {
+    const finish = () => {
+      stop()
+      clearTimeout(timer)
+      resolve(isOver())
+    }
+    const stop = store.subscribe(() => isOver() && finish())
+    const timer = setTimeout(finish, END_WAIT_MS)
+  })
 }
+
+export const phone = new Phone()

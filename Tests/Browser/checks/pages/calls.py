@@ -2,9 +2,8 @@
 
 import asyncio
 
-from checks.pages.calls_account import navigate
 from harness import MARKUP, World, check, click, expect, expect_equal
-from phones import open_calls, phones, with_users
+from phones import navigate, open_calls, phones, with_users
 from states import inspect, inspect_problems
 
 
@@ -73,7 +72,7 @@ async def conversation(world: World):
             await phone.expect_quiet()
 
 
-# What the channel says arrives late.
+# Messages of the channel arrive late.
 DELAY_CHANNEL = """
     const Original = WebSocket
     window.WebSocket = class extends Original {

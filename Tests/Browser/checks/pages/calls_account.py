@@ -5,7 +5,7 @@ import asyncio
 from accounts import log_in
 from devtools import Browser
 from harness import MARKUP, World, check, click, expect_equal, fill, shows
-from phones import PHONE, phones, with_users
+from phones import PHONE, navigate, phones, with_users
 from states import inspect, inspect_problems
 
 
@@ -48,12 +48,6 @@ async def contacts(world: World):
         await page.until("document.querySelectorAll('contact-list:not([only]) li').length === 2")
         expect_equal([contact["address"] for contact in ann_user.ask("GET", "/v1/contacts")], ["eve@example.org", "@bob"])
         await ann.expect_quiet()
-
-
-async def navigate(page, world: World, path: str):
-    page.loaded.clear()
-    await page.send("Page.navigate", url=world.files.origin + path)
-    await asyncio.wait_for(page.loaded.wait(), 30)
 
 
 @check("calls: the login is that of the page of sessions; a restart of the gateway is survived; logging out hangs up")
