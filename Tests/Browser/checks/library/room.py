@@ -85,7 +85,7 @@ async def messages(world: World):
         expect_quiet_console(page)
 
 
-@check("playout is reported, highlighted, marked and cleared")
+@check("playout is reported, highlighted, marked and cleared", alone=True)
 async def playout(world: World):
     async with Browser() as browser:
         page = await open_page(browser, world)
@@ -153,7 +153,7 @@ async def mute_and_hold(world: World):
         await agent.event("track.unpublished")
 
 
-@check("a lost connection is resumed: events are replayed, the microphone continues")
+@check("a lost connection is resumed: events are replayed, the microphone continues", alone=True)
 async def resume(world: World):
     async with Browser() as browser:
         page = await open_page(browser, world)
