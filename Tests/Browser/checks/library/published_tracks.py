@@ -1,7 +1,5 @@
 """Audio of the page's own, published beside the microphone."""
 
-import statistics
-
 from checks.library.room import KNOWN_SOCKET, join_agent
 from devtools import Browser
 from harness import World, check, expect, expect_equal, expect_quiet_console, join_page, open_page
@@ -32,10 +30,15 @@ async def published_tracks(world: World):
             """)
         microphone, tone = [(await agent.event("track.published"))["track"] for _ in range(2)]
         expect_equal([microphone["name"], tone["name"], tone["source"], tone["dtx"]], ["microphone", "tone", "microphone", False])
-        frames = [Frame.parse(frame) for frame in await agent.receive_frames(50, alias=tone["alias"])]
-        # After the beginning. A busy browser leaves gaps in what it captures, which make single frames quieter.
-        levels = [-frame.level for frame in frames[10:]]
-        expect(abs(statistics.median(levels) - TONE_LEVEL) <= 1 and max(levels) <= TONE_LEVEL + 1, f"levels {levels}")
+        # After the beginning. A gap in what a busy browser captures makes a frame quieter, so one window in five must have none.
+        for count in range(50, 250, 40):
+            frames = await agent.receive_frames(count, alias=tone["alias"])
+            levels = [-Frame.parse(frame).level for frame in frames[count - 40:count]]
+            expect(max(levels) <= TONE_LEVEL + 1, f"levels {levels}")
+            if min(levels) >= TONE_LEVEL - 1:
+                break
+        else:
+            raise AssertionError(f"levels {levels}")
         await agent.receive_frames(10, alias=microphone["alias"])
         # Each track is muted by itself.
         await page.run("await published.setMuted(true)")
