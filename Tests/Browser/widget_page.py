@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+import wave
 from pathlib import Path
 
 from checks.library.room import join_agent
@@ -103,6 +104,14 @@ class Assistant:
                 message = json.loads(event["payload"])
                 if message["type"] == kind:
                     return message["data"]
+
+
+def silence(path: Path) -> Path:
+    """A second without sound for a microphone. Chromium's own one beeps, and each beep moves the shapes."""
+    with wave.open(str(path), "wb") as target:
+        target.setparams((1, 2, 48000, 0, "NONE", ""))
+        target.writeframes(bytes(2 * 48000))
+    return path
 
 
 async def recorded_packets(world: World, recording: Path = DEMO / "ps-librivox-0890.wav", count: int = 250) -> list[bytes]:
