@@ -40,8 +40,10 @@ for await state in call.states {
 }
 guard let session = call.state.sessionID else { fatalError("the call has no session") }
 
-// Talk until the file ends. The gateway stores the room's transcript itself; this turn is from elsewhere, and is sent in the background.
+// Talk until the file ends, and listen until the assistant was heard, if there is one. The gateway stores the room's transcript itself; these
+// turns are from elsewhere, and are sent in the background.
 await audio.spoken()
+try await audio.heardAssistant(within: .seconds(15))
 call.log(Sessions.NewTurn(speaker: .user, text: "Please book a table for two at the harbour tomorrow at seven.", timestamp: Date()))
 call.log(Sessions.NewTurn(speaker: .assistant, text: "I have booked a table for two at the harbour for tomorrow.", timestamp: Date()))
 
@@ -76,6 +78,12 @@ final class FileAudio: AssistantCallAudio {
     /// Waits until the whole recording has been sent.
     func spoken() async {
         for await _ in end.stream { break }
+    }
+
+    /// Waits until there was sound, at most for `limit`.
+    func heardAssistant(within limit: Duration) async throws {
+        let deadline = ContinuousClock.now + limit
+        while heardMilliseconds == 0, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(50)) }
     }
 
     /// Returns the recording; each piece is sent before the next one is requested.
