@@ -14,7 +14,10 @@ final class CallTestGateway: Sendable {
     let gateway: TestGateway
     let backend: BackendServices
     private let directory: String
+    /// True in the tasks that store audit events and maintain the store: they read at any time, whatever a test does.
+    @TaskLocal private static var isMaintenance = false
 
+    /// - Parameter observe: called for the store's operations other than those of its maintenance.
     init(
         settings: CallSettings = CallSettings(),
         collaborators: CallCollaborators = CallCollaborators(server: ServerInfo(version: "tests", node: "n")),
@@ -23,7 +26,9 @@ final class CallTestGateway: Sendable {
     ) throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("calls-\(UUID().uuidString)").path
         let cost = PasswordHash.Cost(logBlocks: 10, blockSize: 8, parallelism: 1)
-        let store = try SessionStore(directory: directory, masterKeys: [MasterKey()], passwordCost: cost, observing: observe)
+        let store = try SessionStore(directory: directory, masterKeys: [MasterKey()], passwordCost: cost) { operation, duration, error in
+            if !Self.isMaintenance { observe(operation, duration, error) }
+        }
         let backend = try BackendServices(store: store)
         var service: CallService?
         var writer: AuditEventWriter?
@@ -40,7 +45,7 @@ final class CallTestGateway: Sendable {
         self.backend = backend
         let (calls, writing) = (try #require(service), try #require(writer))
         Task { [directory] in
-            async let written: Void = writing.run()
+            async let written: Void = Self.$isMaintenance.withValue(true) { try await writing.run() }
             try await calls.run()
             try await written
             try store.close()
