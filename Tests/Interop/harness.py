@@ -131,12 +131,14 @@ class World:
         resume = (token or lost.hello["resume_token"], lost.last_seq if last_seq is None else last_seq)
         return await self.connect(self.token(identity, kind=kind), resume=resume, **options)
 
-    async def expect_disconnect(self, watcher: Client, identity: str, reason: str) -> None:
-        """Expects `reconnecting` when a connection is lost, and `participant.left` only after the resume window."""
+    async def expect_disconnect(self, watcher: Client, identity: str, reason: str, alive_at: float) -> None:
+        """Expects `reconnecting` when a connection is lost, and `participant.left` only after the resume window.
+
+        The window is measured from `alive_at`, a time of the event loop shortly before the loss: the first event may arrive late.
+        """
         await watcher.event("participant.updated", participant=identity, connection="reconnecting")
-        lost = watcher.time_of("participant.updated", participant=identity, connection="reconnecting")
         await watcher.event("participant.left", participant=identity, reason=reason, timeout=self.resume_seconds + 15)
-        kept = watcher.time_of("participant.left", participant=identity) - lost
+        kept = watcher.time_of("participant.left", participant=identity) - alive_at
         expect(kept > self.resume_seconds - 0.3, f"{identity} was removed after only {kept:.1f} s")
 
     async def rejection(self, token: str | None, source: str | None = None, **options) -> Rejected:

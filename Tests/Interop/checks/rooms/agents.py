@@ -27,8 +27,9 @@ async def loss(world: World):
     alice = await world.join("alice")
     agent = await world.join("agent", kind="agent")
     track = await agent.publish(source="assistant")
+    alive_at = asyncio.get_running_loop().time()
     agent.abort()
-    await world.expect_disconnect(alice, "agent", "SIGNAL_CLOSE")
+    await world.expect_disconnect(alice, "agent", "SIGNAL_CLOSE", alive_at)
     expect_equal(await alice.event("agent.lost"), {"participant": "agent", "reason": "SIGNAL_CLOSE"})
     order = [kind for kind, data in alice.events if kind in ("track.unpublished", "participant.left", "agent.lost")]
     expect_equal(order, ["track.unpublished", "participant.left", "agent.lost"])

@@ -43,11 +43,12 @@ async def leaving(world: World):
 async def breaking(world: World):
     alice, bob, carol = await world.join_all("alice", "bob", "carol")
     dave = await world.join("dave")
+    alive_at = asyncio.get_running_loop().time()
     bob.abort()
     await dave.socket.close(4000)
     await carol.socket.close(1001)
     await alice.event("participant.left", participant="carol", reason="CLIENT_INITIATED")
-    await asyncio.gather(*(world.expect_disconnect(alice, identity, "SIGNAL_CLOSE") for identity in ("bob", "dave")))
+    await asyncio.gather(*(world.expect_disconnect(alice, identity, "SIGNAL_CLOSE", alive_at) for identity in ("bob", "dave")))
     expect(not alice.has_event("participant.updated", participant="carol"), "a client that closed with 1001 was kept as reconnecting")
 
 

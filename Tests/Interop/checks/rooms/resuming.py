@@ -173,8 +173,9 @@ async def refusals(world: World):
     fourth = await world.resume(third)
     await expect_fresh(fourth, third)
     # The resume window has passed.
+    alive_at = asyncio.get_running_loop().time()
     fourth.abort(reset=True)
-    await world.expect_disconnect(alice, "bob", "SIGNAL_CLOSE")
+    await world.expect_disconnect(alice, "bob", "SIGNAL_CLOSE", alive_at)
     late = await world.resume(fourth)
     await expect_fresh(late, fourth)
     plain = await world.join("plain")
