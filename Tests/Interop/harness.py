@@ -134,12 +134,12 @@ class World:
     async def expect_disconnect(self, watcher: Client, identity: str, reason: str, alive_at: float) -> None:
         """Expects `reconnecting` when a connection is lost, and `participant.left` only after the resume window.
 
-        The window is measured from `alive_at`, a time of the event loop shortly before the loss: the first event may arrive late.
+        The window is measured from `alive_at`, a time of the event loop before the loss, because the first event may arrive late.
         """
         await watcher.event("participant.updated", participant=identity, connection="reconnecting")
         await watcher.event("participant.left", participant=identity, reason=reason, timeout=self.resume_seconds + 15)
         kept = watcher.time_of("participant.left", participant=identity) - alive_at
-        expect(kept > self.resume_seconds - 0.3, f"{identity} was removed after only {kept:.1f} s")
+        expect(kept >= self.resume_seconds, f"{identity} was removed after only {kept:.1f} s")
 
     async def rejection(self, token: str | None, source: str | None = None, **options) -> Rejected:
         """Expects the handshake to be rejected and returns the response.
