@@ -5,8 +5,6 @@ const DECIMATION = 6
 const BLOCK = 240
 // What was said begins within these seconds of the recording; the recordings repeat after 10 s.
 const LONGEST_START = 9
-// A recording may begin this many seconds after what was said.
-const LONGEST_MISSING = 0.1
 
 /** Decodes a WAV or Ogg file to 48 kHz mono. */
 export async function load(url) {
@@ -90,15 +88,16 @@ function level(samples, from, length) {
 
 /**
  * Compares what was heard with what was said. Each window of 250 ms of speech is searched near the previous one, so that
- * skips and pauses do not matter. `correlations` are those of the windows; `gapMs` the longest silence in speech.
+ * skips and pauses do not matter. `correlations` are those of the windows; `gapMs` the longest silence in speech. The recording may lack
+ * the first `missing` seconds.
  */
-export function compare(said, heard) {
+export function compare(said, heard, missing = 0) {
   const [a, b] = [decimate(said), decimate(heard)]
   const rate = RATE / DECIMATION
   // The loudest second finds the place.
   let loudest = 0
   for (let from = 0; from + rate <= a.length; from += rate / 4) if (level(a, from, rate) > level(a, loudest, rate)) loudest = from
-  const [first, last] = [Math.max(0, loudest - LONGEST_MISSING * rate), Math.min(b.length - rate, loudest + LONGEST_START * rate)]
+  const [first, last] = [Math.max(0, loudest - missing * rate), Math.min(b.length - rate, loudest + LONGEST_START * rate)]
   const whole = align(a.subarray(loudest, loudest + rate), b, first, last)
   const start = whole.lag - loudest
   const window = rate / 4
