@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import PatchbayAgents
 import PatchbayClient
@@ -93,5 +94,14 @@ struct AgentCommandTests {
     func secretsThatCannotBeUsedAreRefusedWithoutRepeatingThem(_ option: String, _ message: String) throws {
         let error = try #require(throws: UsageError.self) { try read(option) }
         #expect(error.description.contains(message) && !error.description.contains("sk-"), "\(error)")
+    }
+}
+
+/// `patchbay agent measure`.
+struct MeasureCommandTests {
+    @Test func defaultRecordingsHaveTheTranscriptsThatMeasurementsNeed() throws {
+        let command = try AgentMeasureCommand.parse(["words"])
+        let recordings = try SpokenRecording.all(in: Program.package.appending(path: command.recordings).path)
+        #expect(recordings.map(\.name) == ["ps-cards-002.wav", "ps-goforward.wav", "ps-librivox-0890.wav"])
     }
 }
