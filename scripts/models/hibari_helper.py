@@ -24,7 +24,7 @@ import sys
 import threading
 
 # The same as ModelsFolder.format.
-FORMAT = 2
+FORMAT = 3
 SPEAK, CANCEL, READY, AUDIO, FINISHED, FAILED = 1, 2, 16, 17, 18, 19
 REQUEST_BYTES_MAX = 1 << 18
 # The model's durations are in units of 25 ms, two frames of 300 samples.

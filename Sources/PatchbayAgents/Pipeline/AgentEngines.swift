@@ -5,6 +5,8 @@ public import Wire
 /// The providers of a pipeline.
 public struct AgentEngines: Sendable {
     public var detector: any VoiceActivityDetectorFactory
+    /// Judges by its sound whether an utterance has ended; nil leaves it to the text.
+    public var turnDetector: (any TurnDetector)?
     /// Recognizes the users' words for turn-taking and the transcript.
     public var recognizer: any SpeechRecognizer
     /// Unused with `realtime`.
@@ -21,11 +23,13 @@ public struct AgentEngines: Sendable {
 
     /// - Parameter announcer: nil is `synthesizer`.
     public init(
-        detector: any VoiceActivityDetectorFactory, recognizer: any SpeechRecognizer, responder: any Responder,
-        synthesizer: any SpeechSynthesizer, tools: any ToolRunner = NoTools(), announcer: (any SpeechSynthesizer)? = nil,
+        detector: any VoiceActivityDetectorFactory, turnDetector: (any TurnDetector)? = nil, recognizer: any SpeechRecognizer,
+        responder: any Responder, synthesizer: any SpeechSynthesizer, tools: any ToolRunner = NoTools(),
+        announcer: (any SpeechSynthesizer)? = nil,
         realtime: (any RealtimeProvider)? = nil, languages: EngineLanguages = EngineLanguages()
     ) {
         self.detector = detector
+        self.turnDetector = turnDetector
         self.recognizer = recognizer
         self.responder = responder
         self.synthesizer = synthesizer
@@ -62,6 +66,7 @@ public struct NoTools: ToolRunner {
 /// The embedded engines, loaded once and shared by all calls of a process.
 public struct EmbeddedEngines: Sendable {
     private let detector: any VoiceActivityDetectorFactory
+    private let turnDetector: (any TurnDetector)?
     private let recognizer: any SpeechRecognizer
     private let synthesizer: any SpeechSynthesizer
     /// The secrets that the assistants' providers may use.
@@ -70,10 +75,11 @@ public struct EmbeddedEngines: Sendable {
     private(set) var cache = SpeechCache()
 
     init(
-        detector: any VoiceActivityDetectorFactory, recognizer: any SpeechRecognizer, synthesizer: any SpeechSynthesizer,
-        secrets: ProviderSecrets = ProviderSecrets()
+        detector: any VoiceActivityDetectorFactory, turnDetector: (any TurnDetector)? = nil, recognizer: any SpeechRecognizer,
+        synthesizer: any SpeechSynthesizer, secrets: ProviderSecrets = ProviderSecrets()
     ) {
         self.detector = detector
+        self.turnDetector = turnDetector
         self.recognizer = recognizer
         self.synthesizer = synthesizer
         self.secrets = secrets
@@ -90,10 +96,13 @@ public struct EmbeddedEngines: Sendable {
         if let problem = models.problem { throw ProviderError(.unavailable, problem) }
         let synthesizer = EmbeddedSynthesizer(models: models, logger: logger)
         async let detector = SileroDetectorFactory(models: models)
+        async let turnDetector = SmartTurnDetector(models: models)
         async let recognizer = MoonshineRecognizer(models: models)
         // The first synthesis of a process takes a second, which no user should wait for.
         for try await _ in synthesizer.synthesize("Hello.", voice: "alloy") {}
-        return Self(detector: try await detector, recognizer: try await recognizer, synthesizer: synthesizer, secrets: secrets)
+        return Self(
+            detector: try await detector, turnDetector: try await turnDetector, recognizer: try await recognizer, synthesizer: synthesizer,
+            secrets: secrets)
     }
 
     /// As those of a process that has just started.
@@ -112,7 +121,8 @@ public struct EmbeddedEngines: Sendable {
         let announcer = try announcer(for: assistant)
         let providers = assistant.providers
         return AgentEngines(
-            detector: detector, recognizer: try providers.recognizer.map { try OpenAIRecognizer($0, secrets: secrets) } ?? recognizer,
+            detector: detector, turnDetector: turnDetector,
+            recognizer: try providers.recognizer.map { try OpenAIRecognizer($0, secrets: secrets) } ?? recognizer,
             responder: try providers.responder.map { try OpenAIResponder($0, secrets: secrets) } ?? RulesResponder(name: assistant.name),
             synthesizer: announcer.synthesizer, tools: tools, announcer: announcer,
             realtime: try providers.realtime.map { try OpenAIRealtime($0, secrets: secrets) }, languages: EngineLanguages(of: providers))

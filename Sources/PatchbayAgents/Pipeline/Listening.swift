@@ -91,6 +91,23 @@ struct Listening {
         }
     }
 
+    /// Judges by its sound whether a user's utterance has ended. Without a judgement the text decides, so that a failure is only logged.
+    ///
+    /// - Parameter take: receives the judgement.
+    func judgeEnd(_ id: RecognitionID, _ who: Identity, silence: Duration, take: @escaping @Sendable (TurnInput) async -> Void) {
+        guard let detector = configuration.engines.turnDetector, let samples = microphone(of: who)?.endOfSpeech(silence: silence) else {
+            return
+        }
+        // Ends by itself within milliseconds.
+        Task { [configuration] in
+            do {
+                await take(.endJudged(id, probability: try await detector.probabilityOfEnd(of: samples)))
+            } catch {
+                configuration.logger.warning("Turn detection failed", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
     mutating func cancel(_ id: RecognitionID) {
         recognitions.removeValue(forKey: id)?.cancel()
     }

@@ -30,6 +30,8 @@ final class Microphone {
     private var keptFrom: Instant
     /// Samples of `kept` covered by the latest final recognition.
     private var recognized = 0
+    /// The audio of the last utterance, which may go on.
+    private var last: [Float] = []
     /// The end of the last frame.
     private var end: MediaTime?
     private var lastFrameAt: Instant
@@ -90,10 +92,22 @@ final class Microphone {
 
     /// Keeps the audio from `leadIn` and the pre-roll on.
     func beginUtterance(leadIn: Duration, at now: Instant) {
-        isKeeping = true
-        recognized = 0
         let count = Self.samples(in: leadIn + Self.preRoll)
         if kept.count > count { kept.removeFirst(kept.count - count) }
+        keep(from: now)
+    }
+
+    /// Keeps the audio of the last utterance, and that from `leadIn` and the pre-roll on. A longer pause between them is shortened.
+    func continueUtterance(leadIn: Duration, at now: Instant) {
+        let count = Self.samples(in: leadIn + Self.preRoll)
+        kept = last + kept.suffix(count)
+        keep(from: now)
+    }
+
+    private func keep(from now: Instant) {
+        isKeeping = true
+        recognized = 0
+        last = []
         keptFrom = now + (.zero - Self.duration(of: kept.count))
     }
 
@@ -119,9 +133,16 @@ final class Microphone {
     func endUtterance() -> [Float] {
         let audio = kept
         isKeeping = false
-        settle()
+        last = settle()
         trim()
         return audio
+    }
+
+    /// The end of the utterance's audio for a turn detector, up to the beginning of the pause of the length `silence`.
+    func endOfSpeech(silence: Duration) -> [Float] {
+        // A part of the pause, because the detector of voice activity notices it early or late, and because it is heard as one.
+        let count = kept.count - Self.samples(in: max(silence - .milliseconds(64), .zero))
+        return Array(kept.prefix(max(count, 0)).suffix(SmartTurnDetector.samplesMax))
     }
 
     /// The timestamp on the track of the end of the audio received so far.

@@ -68,6 +68,11 @@ struct Responding {
         records[turn]?.tools.append(tools)
     }
 
+    /// What the turn responds to goes on, and will be responded to as a whole.
+    mutating func retractLastMessage(of turn: TurnID) {
+        _ = records[turn]?.messages.popLast()
+    }
+
     mutating func show(_ card: AssistantCard) {
         cards.shown(card)
         room?.send(.card(card))

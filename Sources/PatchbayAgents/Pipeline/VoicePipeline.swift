@@ -51,6 +51,9 @@ public actor VoicePipeline {
 
     init(_ configuration: PipelineConfiguration, _ settings: TurnSettings) {
         self.configuration = configuration
+        var settings = settings
+        settings.pauses.usesTurnDetector = configuration.engines.turnDetector != nil
+        if configuration.engines.realtime != nil { settings.continuation.isEnabled = false }
         machine = TurnMachine(settings, at: configuration.clock.now())
         listening = Listening(configuration)
         responding = Responding(configuration)
@@ -149,8 +152,12 @@ public actor VoicePipeline {
         case .beginUtterance(let who, let leadIn):
             realtime?.speech.begin(who)
             listening.microphone(of: who)?.beginUtterance(leadIn: leadIn, at: now)
+        case .continueUtterance(let who, let leadIn):
+            listening.microphone(of: who)?.continueUtterance(leadIn: leadIn, at: now)
         case .recognize(let id, let who, let isPartial):
             listening.recognize(id, who, isPartial: isPartial) { [weak self] in await self?.recognized(id, $0) }
+        case .judgeEnd(let id, let who, let silence):
+            listening.judgeEnd(id, who, silence: silence) { [weak self] in await self?.recognized(id, $0) }
         case .cancelRecognition(let id): listening.cancel(id)
         case .settleAudio(let who): if let audio = listening.microphone(of: who)?.settle() { realtime?.speech.settle(audio, of: who) }
         case .endUtterance(let who): realtime?.speech.end(listening.microphone(of: who)?.endUtterance(), of: who)
@@ -169,6 +176,7 @@ public actor VoicePipeline {
             abandon(turn)
         case .interrupt(let turn): responding.output?.submit(.interrupt(turn))
         case .resumeSpeech(let turn): responding.output?.submit(.resume(turn))
+        case .retractLastMessage(let turn): responding.retractLastMessage(of: turn)
         case .abandonSpeech(let turn):
             responding.interrupt(turn)
             abandon(turn)

@@ -84,6 +84,15 @@ public protocol VoiceActivityDetectorFactory: Sendable {
     func makeDetector() throws -> any VoiceActivityDetector
 }
 
+/// Judges by its sound whether a speaker has finished. Thread-safe: one instance serves all calls of a process.
+public protocol TurnDetector: Sendable {
+    /// The probability, 0 to 1, that the speaker has finished, for which tens of milliseconds are spent.
+    ///
+    /// - Parameter samples: the utterance so far, or its end, with the first tenth of a second of the pause after it; 16 kHz, mono, −1 to 1.
+    /// - Throws: `ProviderError`.
+    func probabilityOfEnd(of samples: [Float]) async throws -> Float
+}
+
 /// Converts text to speech. Thread-safe: one instance serves all calls of a process.
 public protocol SpeechSynthesizer: Sendable {
     /// Speaks a text of one or a few sentences.

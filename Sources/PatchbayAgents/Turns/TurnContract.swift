@@ -8,6 +8,8 @@ enum TurnInput: Sendable, Hashable {
     case microphoneEnded(Identity)
     case recognized(RecognitionID, Recognition)
     case recognitionFailed(RecognitionID)
+    /// The probability, 0 to 1, that the user has finished, by the sound of the utterance that this recognition covers.
+    case endJudged(RecognitionID, probability: Float)
     /// The first audio of a turn was sent.
     case speechStarted(TurnID)
     /// The text of a turn, as far as it is being spoken.
@@ -32,12 +34,18 @@ enum TurnEffect: Sendable, Hashable {
     case beginUtterance(Identity, leadIn: Duration)
     /// Recognize the audio kept for this user.
     case recognize(RecognitionID, Identity, isPartial: Bool)
+    /// Judge by the sound of the audio kept for this user, whose last `silence` is a pause, whether the user has finished.
+    case judgeEnd(RecognitionID, Identity, silence: Duration)
     /// The result of this recognition is no longer needed.
     case cancelRecognition(RecognitionID)
     /// Forget the audio kept up to the last final recognition: its text is settled, and the utterance continues.
     case settleAudio(Identity)
-    /// Forget the audio kept for this user.
+    /// The user's last utterance goes on: keep its audio together with that from `leadIn` ago on.
+    case continueUtterance(Identity, leadIn: Duration)
+    /// Forget the audio kept for this user, except for `continueUtterance`.
     case endUtterance(Identity)
+    /// The last message that this turn responds to is only a part of what the user says: remove it from the conversation.
+    case retractLastMessage(TurnID)
     /// Publish a revision of a user's transcript.
     case transcript(UserTranscript)
     /// Respond to all that was said since the last response that was heard. `because` has the times of the end of the turn.
@@ -113,25 +121,13 @@ struct EndOfTurn: Sendable, Hashable {
 /// Times and limits of turn-taking.
 public struct TurnSettings: Sendable, Hashable {
     public var segmenter = SpeechSegmenter.Settings()
-    /// Silence after which the final recognition starts; its result is discarded if speech continues.
-    public var recognizeAfter = Duration.milliseconds(120)
-    /// Silence that ends a turn whose text ends like a sentence.
-    public var pauseAfterSentence = Duration.milliseconds(250)
-    /// Silence that ends a turn otherwise.
-    public var pause = Duration.milliseconds(350)
-    /// Silence that ends a turn whose text ends in the middle of a sentence.
-    public var pauseWithinSentence = Duration.milliseconds(700)
-    /// Speech after which the pauses become longer, by a tenth of what exceeds it: who speaks at length pauses to think. Includes earlier
-    /// utterances that the user continued within `continuationMax`.
-    public var longTurn = Duration.seconds(3)
-    /// The longest addition for long turns.
-    public var longTurnPauseMax = Duration.milliseconds(600)
-    /// An utterance continues an earlier one that ended at most this long before.
-    public var continuationMax = Duration.milliseconds(1_500)
+    /// Silence after which the final recognition and the turn detector start; their results are discarded if speech continues.
+    public var recognizeAfter = Duration.milliseconds(90)
+    public var pauses = TurnPauses()
+    public var continuation = TurnContinuation()
     /// Detected speech of a user that interrupts the assistant: after about 200 ms of voice, because detectors notice it 30 to 60 ms late.
     public var bargeIn = Duration.milliseconds(160)
-    /// A single word in so little speech over the assistant's is ignored as a cough or a sigh, unless it is a word such as "stop".
-    public var syllableMax = Duration.milliseconds(480)
+    public var sounds = SoundSettings()
     /// Speech between two partial results; longer if the recognizer needs longer.
     public var partialInterval = Duration.milliseconds(600)
     /// A pause in a piece of this length settles its text, which bounds the audio of one recognition.

@@ -12,8 +12,8 @@ extension TurnMachine {
         guard !speakers[index].hasEnded else { return }
         switch speakers[index].segmenter.process(window) {
         case .began(let leadIn): begin(index, leadIn: leadIn, at: now, into: &effects)
-        case .paused(let silence): advance(index, window.duration, silence: silence, at: now, into: &effects)
-        case .resumed, nil: advance(index, window.duration, silence: .zero, at: now, into: &effects)
+        case .paused(let silence): advance(index, window.duration, level, silence: silence, at: now, into: &effects)
+        case .resumed, nil: advance(index, window.duration, level, silence: .zero, at: now, into: &effects)
         }
         bargeIn(by: speakers[index], at: now, into: &effects)
     }
@@ -25,18 +25,45 @@ extension TurnMachine {
     }
 
     private mutating func begin(_ index: Int, leadIn: Duration, at now: Instant, into effects: inout [TurnEffect]) {
+        quiet.restart(at: now, bySpeech: true)
+        guard !reopen(index, leadIn: leadIn, at: now, into: &effects) else { return }
         numbers.utterance += 1
         speakers[index].utterance = UtteranceTracker(number: numbers.utterance, at: now)
-        if let last = speakers[index].lastSpeechAt, now - last > settings.continuationMax { speakers[index].earlierSpeech = .zero }
         effects.append(.beginUtterance(speakers[index].identity, leadIn: leadIn))
-        quiet.restart(at: now, bySpeech: true)
+    }
+
+    /// Continues the last utterance if its end was a false one: the user has paused within a sentence.
+    ///
+    /// - Returns: false if a new utterance begins.
+    private mutating func reopen(_ index: Int, leadIn: Duration, at now: Instant, into effects: inout [TurnEffect]) -> Bool {
+        guard var last = speakers[index].last, now - last.lastSpeechAt - leadIn <= settings.continuation.pauseMax else {
+            speakers[index].earlierSpeech = .zero
+            return false
+        }
+        let who = speakers[index].identity
+        guard settings.continuation.isEnabled else { return false }
+        switch floor {
+        case .listening, .thinking: guard pending.removeLast(of: who) else { return false }
+        case .speaking, .interrupted:
+            // Who speaks so soon cannot react to what the assistant says.
+            guard pending.isEmpty, spoken.answers == who, let since = spoken.since,
+                now - since - leadIn <= settings.continuation.reactionMin
+            else { return false }
+            spoken.isPremature = true
+        }
+        last.reopen(at: now)
+        speakers[index].last = nil
+        speakers[index].utterance = last
+        effects.append(.continueUtterance(who, leadIn: leadIn))
+        return true
     }
 
     private mutating func advance(
-        _ index: Int, _ window: Duration, silence: Duration, at now: Instant, into effects: inout [TurnEffect]
+        _ index: Int, _ window: Duration, _ level: Double, silence: Duration, at now: Instant, into effects: inout [TurnEffect]
     ) {
         let voiced = speakers[index].segmenter.voiced
-        let step = speakers[index].utterance?.advance(by: window, silence: silence, voiced: voiced, settings: settings, at: now)
+        let step = speakers[index].utterance?.advance(
+            by: window, level: level, silence: silence, voiced: voiced, settings: settings, at: now)
         guard speakers[index].utterance != nil else { return }
         quiet.restart(at: now, bySpeech: true)
         // What is too short to be speech is not recognized: recognizers invent words for noise.
@@ -54,6 +81,11 @@ extension TurnMachine {
             effects.append(.cancelRecognition(replaced))
         }
         effects.append(.recognize(id, speakers[index].identity, isPartial: isPartial))
+        guard !isPartial, settings.pauses.usesTurnDetector, let silence = speakers[index].utterance?.silence, silence > .zero else {
+            return
+        }
+        speakers[index].utterance?.awaitJudgement(id, voiced: voiced)
+        effects.append(.judgeEnd(id, speakers[index].identity, silence: silence))
     }
 
     /// Ends an utterance whose pause is long enough for its text.
@@ -63,25 +95,27 @@ extension TurnMachine {
         guard utterance.silence > .zero || hasEnded else { return }
         let voiced = speakers[index].segmenter.voiced
         if voiced < settings.segmenter.voicedMin {
-            if utterance.silence >= settings.pause || hasEnded { drop(index, at: now, into: &effects) }
+            if utterance.silence >= settings.pauses.unknown || hasEnded { drop(index, at: now, into: &effects) }
             return
         }
         guard let outcome = utterance.outcome(voiced: voiced) else { return }
-        if hasEnded || utterance.silence >= pause(after: outcome.text, of: speakers[index]) {
+        if hasEnded || utterance.silence >= pause(after: outcome.text, of: speakers[index], utterance) {
             complete(index, outcome, at: now, into: &effects)
         }
     }
 
     /// The silence that ends a turn.
-    private func pause(after text: String, of speaker: Speaker) -> Duration {
-        let pause =
-            switch UtteranceText.completeness(of: text) {
-            case .complete: settings.pauseAfterSentence
-            case .incomplete: settings.pauseWithinSentence
-            case .unknown: settings.pause
-            }
-        let speech = speaker.earlierSpeech + speaker.segmenter.voiced
-        return pause + min(max((speech - settings.longTurn) / 10, .zero), settings.longTurnPauseMax)
+    private func pause(after text: String, of speaker: Speaker, _ utterance: UtteranceTracker) -> Duration {
+        let voiced = speaker.segmenter.voiced
+        // The assistant goes on at once after what was no interruption.
+        if isInterrupted, isSound(text, of: speaker, utterance) || isAcknowledgement(text, of: speaker, utterance) {
+            return settings.recognizeAfter
+        }
+        if utterance.awaitsJudgement(voiced: voiced), utterance.silence < settings.pauses.judgementMax {
+            return settings.pauses.judgementMax
+        }
+        return settings.pauses.silence(
+            after: text, soundsFinished: utterance.endProbability(voiced: voiced), speech: speaker.earlierSpeech + voiced)
     }
 
     /// The microphone was muted or removed: what was said so far is recognized, and the turn ends without a further pause.
@@ -111,6 +145,12 @@ extension TurnMachine {
                 return split(index, at: now, into: &effects)
             }
             if result.changed { publish(index, isFinal: false, into: &effects) }
+            return endIfComplete(index, at: now, into: &effects)
+        }
+    }
+
+    mutating func endJudged(_ id: RecognitionID, _ probability: Float, at now: Instant, into effects: inout [TurnEffect]) {
+        for index in speakers.indices where speakers[index].utterance?.judged(id, probability) == true {
             return endIfComplete(index, at: now, into: &effects)
         }
     }
@@ -151,16 +191,18 @@ extension TurnMachine {
 
     /// Noise, or the assistant's own voice: the user said nothing.
     private mutating func drop(_ index: Int, at now: Instant, into effects: inout [TurnEffect]) {
-        if let utterance = speakers[index].utterance, utterance.revision > 0 {
+        let who = speakers[index].identity
+        let earlier = speakers[index].utterance?.earlierText
+        if var utterance = speakers[index].utterance, utterance.revision > 0 {
             // Partial results are withdrawn.
-            effects.append(
-                .transcript(
-                    UserTranscript(
-                        speaker: speakers[index].identity, utterance: utterance.number, revision: utterance.revision, text: "",
-                        isFinal: true,
-                        language: utterance.language)))
+            let transcript = UserTranscript(
+                speaker: who, utterance: utterance.number, revision: utterance.nextRevision(), text: earlier ?? "", isFinal: true,
+                language: utterance.language)
+            effects.append(.transcript(transcript))
         }
         finish(index, into: &effects)
+        if let earlier, !spoken.isPremature { pending.append(UserMessage(speaker: who, text: earlier, kind: .speech)) }
+        spoken.isPremature = false
         resumeOrRespond(at: now, into: &effects)
     }
 
@@ -169,20 +211,12 @@ extension TurnMachine {
     ) {
         guard let utterance = speakers[index].utterance else { return }
         let who = speakers[index].identity
-        let isSyllable = speakers[index].segmenter.voiced <= settings.syllableMax
-        if case .interrupted = floor,
-            UtteranceText.isEcho(outcome.text, of: spokenWords) || (isSyllable && UtteranceText.isInventedSyllable(outcome.text))
-        {
-            return drop(index, at: now, into: &effects)
-        }
+        guard !isSound(outcome.text, of: speakers[index], utterance) else { return drop(index, at: now, into: &effects) }
+        let isAcknowledgement = isAcknowledgement(outcome.text, of: speakers[index], utterance)
         publish(index, isFinal: true, into: &effects)
         finish(index, into: &effects)
         if outcome.text.isEmpty, utterance.hasFailed, floor == .listening { return say(.notUnderstood, at: now, into: &effects) }
-        let mayBeBackchannel = isSyllable && UtteranceText.resemblesBackchannel(outcome.text)
-        if case .interrupted = floor, mayBeBackchannel || UtteranceText.isBackchannel(outcome.text) {
-            return resumeOrRespond(at: now, into: &effects)
-        }
-        guard !outcome.text.isEmpty else { return resumeOrRespond(at: now, into: &effects) }
+        guard !isAcknowledgement, !outcome.text.isEmpty else { return resumeOrRespond(at: now, into: &effects) }
         pending.append(
             UserMessage(speaker: who, text: outcome.text, kind: .speech),
             EndOfTurn(speechEnded: utterance.lastSpeechAt, decided: now, recognition: outcome.took))
@@ -193,7 +227,7 @@ extension TurnMachine {
         if let utterance = speakers[index].utterance {
             if let id = utterance.requestInFlight { effects.append(.cancelRecognition(id)) }
             speakers[index].earlierSpeech += speakers[index].segmenter.voiced
-            speakers[index].lastSpeechAt = utterance.lastSpeechAt
+            speakers[index].last = utterance
         }
         speakers[index].utterance = nil
         speakers[index].segmenter.end()

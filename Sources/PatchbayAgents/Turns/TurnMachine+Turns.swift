@@ -23,9 +23,12 @@ extension TurnMachine {
         switch floor {
         case .listening: break
         case .thinking(let turn, _): effects.append(.cancelResponse(turn))
-        case .speaking(let turn), .interrupted(let turn): effects.append(.abandonSpeech(turn))
+        case .speaking(let turn), .interrupted(let turn):
+            if spoken.isPremature { effects.append(.retractLastMessage(turn)) }
+            effects.append(.abandonSpeech(turn))
         }
         let turn = nextTurn()
+        if let last = pending.messages.last, last.kind == .speech { spoken.answers = last.speaker }
         floor = .thinking(turn, since: now)
         apology = nil
         pending.digitsEnd = nil
@@ -56,9 +59,11 @@ extension TurnMachine {
 
     // MARK: Speech
 
-    mutating func speechStarted(_ turn: TurnID, into effects: inout [TurnEffect]) {
+    mutating func speechStarted(_ turn: TurnID, at now: Instant, into effects: inout [TurnEffect]) {
         guard case .thinking(turn, _) = floor else { return }
         pending.removeAll()
+        spoken.since = now
+        if speakers.contains(where: { $0.utterance?.earlierText != nil }) { spoken.isPremature = true }
         floor = .speaking(turn)
         if isHeld {
             floor = .interrupted(turn)

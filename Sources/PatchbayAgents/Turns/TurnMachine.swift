@@ -26,14 +26,40 @@ struct TurnMachine: Sendable {
     var floor = Floor.listening
     /// Users with a microphone, in the order of their first window.
     var speakers: [Speaker] = []
+    /// What the assistant says, as far as turn-taking needs to know it.
+    struct SpokenWords: Sendable, Hashable {
+        /// The words of the turn in progress, to recognize them in a user's microphone.
+        private(set) var words: [String] = []
+        /// The last thing said was a question, so that "okay" may be its answer.
+        private(set) var isQuestion = false
+        /// When the turn in progress became audible.
+        var since: Instant?
+        /// Whose speech the turn in progress responds to; nil if the assistant speaks on its own.
+        var answers: Identity?
+        /// The turn in progress responds to a part of what a user says.
+        var isPremature = false
+
+        mutating func begin() {
+            words = []
+            since = nil
+            answers = nil
+            isPremature = false
+        }
+
+        mutating func take(_ text: String) {
+            words = UtteranceText.words(of: text)
+            isQuestion = text.trimmingSpaces().hasSuffix("?")
+        }
+    }
+
     /// User messages without an audible response yet.
     var pending = PendingMessages()
     var numbers = Numbers()
     var quiet: QuietTimer
     var isHeld = false
     var reported = AgentState.initializing
-    /// The words of the turn in progress, to recognize them in a user's microphone.
-    var spokenWords: [String] = []
+    /// What the assistant says or has said last.
+    var spoken = SpokenWords()
     /// The apology in progress, if any. If it fails, too, there is nothing left to say.
     var apology: TurnID?
 
@@ -68,9 +94,10 @@ struct TurnMachine: Sendable {
         case .window(let who, let window, let level): process(window, level: level, of: who, at: now, into: &effects)
         case .microphoneEnded(let who): endMicrophone(of: who, at: now, into: &effects)
         case .recognized(let id, let recognition): recognized(id, recognition, at: now, into: &effects)
+        case .endJudged(let id, let probability): endJudged(id, probability, at: now, into: &effects)
         case .recognitionFailed(let id): recognitionFailed(id, at: now, into: &effects)
-        case .speechStarted(let turn): speechStarted(turn, into: &effects)
-        case .speaking(let turn, let text): if turn == currentTurn { spokenWords = UtteranceText.words(of: text) }
+        case .speechStarted(let turn): speechStarted(turn, at: now, into: &effects)
+        case .speaking(let turn, let text): if turn == currentTurn { spoken.take(text) }
         case .speechFinished(let turn): speechFinished(turn, at: now, into: &effects)
         case .responseFailed(let turn): responseFailed(turn, at: now, into: &effects)
         case .text(let who, let text): take(UserMessage(speaker: who, text: text, kind: .text), at: now, into: &effects)
@@ -94,7 +121,7 @@ struct TurnMachine: Sendable {
 
     mutating func nextTurn() -> TurnID {
         numbers.turn += 1
-        spokenWords = []
+        spoken.begin()
         return TurnID(numbers.turn)
     }
 
@@ -142,6 +169,15 @@ struct PendingMessages: Sendable, Hashable {
         self.digitsEnd = digitsEnd
     }
 
+    /// Removes the last message if it is this user's speech: it goes on.
+    ///
+    /// - Returns: whether it was there.
+    mutating func removeLast(of who: Identity) -> Bool {
+        guard let last = messages.last, last.speaker == who, last.kind == .speech else { return false }
+        messages.removeLast()
+        return true
+    }
+
     /// They were responded to, or will not be.
     mutating func removeAll() {
         messages.removeAll()
@@ -158,8 +194,8 @@ struct Speaker: Sendable, Hashable {
     var hasEnded = false
     /// Speech of earlier utterances that the current one continues.
     var earlierSpeech = Duration.zero
-    /// The end of the last utterance's speech.
-    var lastSpeechAt: Instant?
+    /// The last utterance, which may go on.
+    var last: UtteranceTracker?
 }
 
 /// Measures silence after which the assistant asks whether somebody is there, once.

@@ -3,6 +3,8 @@ enum UtteranceText {
     enum Completeness: Hashable, Sendable {
         /// Ends like a sentence.
         case complete
+        /// Ends like a question.
+        case question
         /// Ends in the middle of a sentence.
         case incomplete
         case unknown
@@ -28,6 +30,27 @@ enum UtteranceText {
         "next", "back", "cancel", "repeat", "again", "louder", "slower",
     ]
 
+    /// Utterances that are complete in themselves, although they are too short to sound so.
+    private static let wholeUtterances: Set<String> = [
+        "hello", "hello there", "hello world", "hi", "hi there", "hey", "good morning", "good afternoon", "good evening", "good night",
+        "goodbye", "good bye", "good-bye", "bye", "bye bye", "yes", "yes please", "no", "no thanks", "no thank you", "thanks", "thank you",
+        "stop", "wait", "help", "help me", "okay", "ok", "sure", "please", "never mind", "cancel", "repeat", "again", "that's all",
+        "that's it",
+    ]
+
+    /// Sounds that are no words: they never ask for an answer.
+    private static let hums: Set<String> = [
+        "mm", "mmm", "mhm", "mm-hm", "mm-hmm", "hm", "hmm", "hum", "uh-huh", "uh", "um", "ah", "aha", "huh", "mhmm", "uhm", "er", "erm",
+        "oh",
+    ]
+
+    private static let numbers: Set<String> = [
+        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "twenty", "hundred",
+    ]
+
+    /// What recognizers write for noise and for hums.
+    private static let invented: Set<String> = ["you", "and i'm", "i'm", "and", "the", "a", "i", "man", "l", "so"]
+
     /// Words that recognizers write for a single vowel: Moonshine understands "Oh." as "No.", and "Ah." as "Why?".
     private static let vowels: Set<String> = ["no", "what", "why", "who", "how", "hi", "i"]
 
@@ -35,8 +58,29 @@ enum UtteranceText {
         let trimmed = text.trimmingSpaces()
         guard let last = trimmed.last else { return .unknown }
         if trimmed.hasSuffix("...") || trimmed.hasSuffix("…") || ["-", "–"].contains(last) { return .incomplete }
+        // A question may end with such a word: "Which folder should it go to?"
+        if last == "?" { return .question }
         if let word = words(of: trimmed).last, openWords.contains(word) { return .incomplete }
-        return [".", "?", "!"].contains(last) ? .complete : .unknown
+        if last == "," { return .incomplete }
+        return [".", "!"].contains(last) ? .complete : .unknown
+    }
+
+    /// Whether the text is a greeting, an answer or a command that is complete although it is short.
+    static func isWholeUtterance(_ text: String) -> Bool {
+        wholeUtterances.contains(words(of: text).joined(separator: " "))
+    }
+
+    /// Whether an utterance while the assistant is silent asks for no answer: a hum, "okay", or what recognizers write for noise.
+    ///
+    /// - Parameter isShort: whether there was so little speech that words may be invented.
+    static func isAcknowledgement(_ text: String, isShort: Bool) -> Bool {
+        let spoken = words(of: text)
+        if spoken.isEmpty || spoken.allSatisfy(hums.contains) { return true }
+        let text = spoken.joined(separator: " ")
+        let mayBeWord = isWholeUtterance(text) || numbers.contains(text) || text.contains(where: \.isNumber)
+        if isShort, invented.contains(text) || (isInventedSyllable(text) && !mayBeWord) { return true }
+        // "Yes", "sure" and "thank you" may be meant for the assistant even so.
+        return ["ok", "okay", "yeah", "yep", "right", "i see", "oh okay", "all right", "alright"].contains(text)
     }
 
     /// Whether the text of a very short sound is probably invented: a single word that neither interrupts nor is a backchannel.

@@ -21,8 +21,16 @@ struct UtteranceTracker: Sendable, Hashable {
         case recognize(isPartial: Bool)
     }
 
+    /// What the sound of the utterance says about its end.
+    private struct Judgement: Hashable {
+        let id: RecognitionID
+        /// Speech that it covers.
+        let voiced: Duration
+        /// Nil until the turn detector has answered.
+        var probability: Float?
+    }
+
     let number: Int
-    let startedAt: Instant
     private(set) var revision = 0
     private(set) var language = ""
     /// Text of pieces whose audio is no longer kept.
@@ -43,10 +51,26 @@ struct UtteranceTracker: Sendable, Hashable {
     private(set) var lastSpeechAt: Instant
     private var settlesWithResult = false
     private(set) var hasFailed = false
+    private var judgement: Judgement?
+    private(set) var loudness = Loudness()
+    /// The text that was final before the utterance went on; nil if it never ended.
+    private(set) var earlierText: String?
 
     init(number: Int, at now: Instant) {
         self.number = number
-        startedAt = now
+        lastSpeechAt = now
+    }
+
+    /// Speech that follows the end of the utterance belongs to it. All audio that is kept is recognized again.
+    mutating func reopen(at now: Instant) {
+        earlierText = text
+        finalVoiced = nil
+        finalTook = nil
+        lastPartialVoiced = .zero
+        settlesWithResult = false
+        hasFailed = false
+        judgement = nil
+        silence = .zero
         lastSpeechAt = now
     }
 
@@ -61,12 +85,19 @@ struct UtteranceTracker: Sendable, Hashable {
 
     /// Advances by one window.
     ///
-    /// - Parameter voiced: speech of the utterance so far.
-    mutating func advance(by window: Duration, silence: Duration, voiced: Duration, settings: TurnSettings, at now: Instant) -> Step? {
+    /// - Parameters:
+    ///   - level: of the window, in dBov.
+    ///   - voiced: speech of the utterance so far.
+    mutating func advance(
+        by window: Duration, level: Double, silence: Duration, voiced: Duration, settings: TurnSettings, at now: Instant
+    ) -> Step? {
         length += window
         pieceLength += window
         self.silence = silence
-        if silence == .zero { lastSpeechAt = now }
+        if silence == .zero {
+            lastSpeechAt = now
+            loudness.append(level)
+        }
         if let inFlight, isOverdue(at: now, settings) { fail(inFlight.id) }
         // The piece is settled by its final result; until then more audio may be appended.
         let mustSettle = pieceLength >= settings.pieceMax || (pieceLength >= settings.pieceMin && silence >= piecePause(settings))
@@ -135,6 +166,24 @@ struct UtteranceTracker: Sendable, Hashable {
         return true
     }
 
+    // MARK: The end by its sound
+
+    mutating func awaitJudgement(_ id: RecognitionID, voiced: Duration) {
+        judgement = Judgement(id: id, voiced: voiced)
+    }
+
+    /// - Returns: false if the judgement is not awaited.
+    mutating func judged(_ id: RecognitionID, _ probability: Float) -> Bool {
+        guard judgement?.id == id else { return false }
+        judgement?.probability = probability
+        return true
+    }
+
+    /// The probability that the user has finished; nil if it is not known for everything said.
+    func endProbability(voiced: Duration) -> Float? { judgement?.voiced == voiced ? judgement?.probability : nil }
+
+    func awaitsJudgement(voiced: Duration) -> Bool { judgement?.voiced == voiced && judgement?.probability == nil }
+
     mutating func nextRevision() -> Int {
         defer { revision += 1 }
         return revision
@@ -144,5 +193,28 @@ struct UtteranceTracker: Sendable, Hashable {
 
     private static func joined(_ first: String, _ second: String) -> String {
         first.isEmpty ? second : second.isEmpty ? first : first + " " + second
+    }
+}
+
+/// How much the level of an utterance varies: that of one voice near a microphone does, that of many voices together hardly.
+struct Loudness: Sendable, Hashable {
+    /// Silence in a recording is not quieter than a quiet room, in dBov.
+    private static let levelMin = -60.0
+
+    private var count = 0.0
+    private var sum = 0.0
+    private var squares = 0.0
+
+    mutating func append(_ level: Double) {
+        let level = max(level, Self.levelMin)
+        count += 1
+        sum += level
+        squares += level * level
+    }
+
+    /// The standard deviation of the level, in dB.
+    var spread: Double {
+        guard count > 0 else { return 0 }
+        return max(squares / count - (sum / count) * (sum / count), 0).squareRoot()
     }
 }

@@ -30,8 +30,11 @@ enum Embedded {
     static func hibari() async throws -> HibariSynthesizer { try await loadedSynthesizer.value }
 
     /// "Go forward ten meters", 16 kHz.
-    static func demoClip() throws -> [Float] {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../demo/ps-goforward.wav")
+    static func demoClip() throws -> [Float] { try recording("ps-goforward") }
+
+    /// A recording of the demonstration, 16 kHz.
+    static func recording(_ name: String) throws -> [Float] {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../demo/\(name).wav")
         let clip = try WAVFile.read([UInt8](Data(contentsOf: file)), mono: true)
         return try samples(clip.samples, rate: clip.sampleRate)
     }

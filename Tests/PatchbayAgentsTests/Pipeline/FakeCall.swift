@@ -46,7 +46,7 @@ struct FakeCall {
         }
     }
 
-    /// What a user says: a tone for speech, then silence.
+    /// What a user says: a tone for speech, whose level varies as that of a voice does, then silence.
     struct Speech {
         var track = FakeRoom.microphone
         var speech: Duration
@@ -54,7 +54,10 @@ struct FakeCall {
         var start: UInt32 = 0
 
         var pcm: [Int16] {
-            let tone = (0..<Int(speech.inMilliseconds) * 48).map { Int16($0 / 60 % 2 == 0 ? 6_000 : -6_000) }
+            let tone = (0..<Int(speech.inMilliseconds) * 48).map { index in
+                let level = index / 4_800 % 2 == 0 ? 6_000 : 2_000
+                return Int16(index / 60 % 2 == 0 ? level : -level)
+            }
             return tone + [Int16](repeating: 0, count: Int(silence.inMilliseconds) * 48)
         }
     }

@@ -44,9 +44,9 @@ struct TurnMachineTests {
     @Test func aUserWhoContinuesAfterAnAnswerHasBegunIsGivenLongerPauses() {
         var world = TurnWorld()
         world.says("I have three things to say.", at: .seconds(2), for: .seconds(3))
-        // Too late for the first pause, so the assistant begins to answer.
-        world.says("The first one is short.", at: .milliseconds(5_600), for: .seconds(3))
-        world.says("The second one is shorter.", at: .milliseconds(9_000), for: .seconds(2))
+        // Too late for the first pause, so the assistant begins to answer, and later than a continuation of the sentence.
+        world.says("The first one is short.", at: .milliseconds(6_000), for: .seconds(3))
+        world.says("The second one is shorter.", at: .milliseconds(9_400), for: .seconds(2))
         world.run(until: .seconds(16))
         #expect(world.responses.count == 2)
         #expect(world.responses.last?.messages == ["The first one is short. The second one is shorter."])
@@ -164,7 +164,7 @@ struct TurnMachineTests {
         world.says("For two people.", at: .seconds(4), for: .seconds(1))
         world.run(until: .seconds(12))
         #expect(world.count(\.isCancelledResponse) == 1)
-        #expect(world.responses.last?.messages == ["Book a table.", "For two people."])
+        #expect(world.responses.last?.messages == ["Book a table. For two people."])
         #expect(world.audible.count == 1)
     }
 

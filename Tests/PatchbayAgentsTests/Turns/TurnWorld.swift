@@ -11,6 +11,8 @@ struct TurnWorld {
         var text: String
         /// What the detector says of it; a cough may be below the threshold.
         var probability: Float = 0.95
+        /// Difference between loud and quiet windows, in dB: large for one voice, small for the babble of many.
+        var spread = 16.0
     }
 
     enum Happening: Equatable {
@@ -28,6 +30,9 @@ struct TurnWorld {
     /// How long the assistant speaks in each turn.
     var speechLasts = Duration.seconds(2)
     var recognitionFails = false
+    /// What the turn detector says of the words of an utterance; nil without one.
+    var soundsFinished: (@Sendable (String) -> Float)?
+    var judgementTakes = Duration.milliseconds(40)
     var responseFails = false
     /// dBov of the microphone's background.
     var background = -70.0
@@ -45,6 +50,7 @@ struct TurnWorld {
     private var playingSince = Duration.zero
     private var utteranceBegan = Duration.zero
     private var settledUntil = Duration.zero
+    private var isLoud = false
 
     init(settings: TurnSettings = TurnSettings()) {
         self.settings = settings
@@ -53,8 +59,8 @@ struct TurnWorld {
 
     static func instant(_ time: Duration) -> Instant { Instant(nanoseconds: UInt64(time.inNanoseconds)) }
 
-    mutating func says(_ text: String, at start: Duration, for length: Duration, probability: Float = 0.95) {
-        script.append(Utterance(start: start, length: length, text: text, probability: probability))
+    mutating func says(_ text: String, at start: Duration, for length: Duration, probability: Float = 0.95, spread: Double = 16) {
+        script.append(Utterance(start: start, length: length, text: text, probability: probability, spread: spread))
     }
 
     mutating func schedule(_ input: TurnInput, at time: Duration) {
@@ -75,7 +81,9 @@ struct TurnWorld {
             }
             let spoken = script.first { $0.start < now && $0.start + $0.length >= now }
             let activity = SpeechSegmenter.Window(probability: spoken?.probability ?? 0.02, duration: Self.window)
-            feed(.window(Self.user, activity, level: spoken == nil ? background : -25), at: now)
+            isLoud.toggle()
+            let level = spoken.map { -25 + (isLoud ? $0.spread : -$0.spread) / 2 }
+            feed(.window(Self.user, activity, level: level ?? background), at: now)
         }
         if let playing { audible.append((playing.turn, playingSince, now)) }
     }
@@ -100,6 +108,9 @@ struct TurnWorld {
                 recognitionFails ? .recognitionFailed(id) : .recognized(id, Recognition(text: words, isFinal: true))
             if !isPartial { recognizedUntil = time }
             agenda.append((time + recognitionTakes, result))
+        case .judgeEnd(let id, _, let silence):
+            let judged = text(from: utteranceBegan, to: time - silence + .milliseconds(32))
+            if let soundsFinished { agenda.append((time + judgementTakes, .endJudged(id, probability: soundsFinished(judged)))) }
         case .settleAudio: settledUntil = recognizedUntil
         case .respond(let turn, _, _), .say(let turn, _):
             if case .say = effect {
@@ -124,7 +135,7 @@ struct TurnWorld {
             paused = nil
         case .state(.speaking):
             if let turn = machine.currentTurn, playing == nil, paused == nil { play(turn, until: time + speechLasts, at: time) }
-        case .cancelRecognition, .endUtterance, .transcript, .timedOut, .state: break
+        case .continueUtterance, .cancelRecognition, .endUtterance, .retractLastMessage, .transcript, .timedOut, .state: break
         }
     }
 

@@ -6,6 +6,7 @@ public struct ModelsFolder: Sendable, Hashable {
     enum Part: String, CaseIterable, Sendable {
         case recognizer = "speech recognizer"
         case detector = "voice activity detector"
+        case turnDetector = "turn detector"
         case synthesizer = "speech synthesizer"
     }
 
@@ -48,6 +49,7 @@ public struct ModelsFolder: Sendable, Hashable {
         switch part {
         case .recognizer: [recognizerLibrary, runtimeLibrary, recognizerModel + "/encoder_model.ort"]
         case .detector: [runtimeLibrary, detectorModel]
+        case .turnDetector: [runtimeLibrary, turnModel, turnFeatures]
         case .synthesizer: [synthesizerPython, synthesizerHelper, synthesizerModel]
         }
     }
@@ -55,7 +57,7 @@ public struct ModelsFolder: Sendable, Hashable {
     // MARK: Files
 
     /// The version of the files' layout and of the helper's messages. `scripts/setup-models` and `hibari_helper.py` have the same number.
-    static let format = 2
+    static let format = 3
 
     /// A symbolic link to the newest installation of this format. Programs of different versions may share the folder.
     private var installed: String { path + "/format-\(Self.format)" }
@@ -66,6 +68,9 @@ public struct ModelsFolder: Sendable, Hashable {
     /// A folder.
     var recognizerModel: String { installed + "/moonshine/tiny-en" }
     var detectorModel: String { installed + "/silero/silero_vad.onnx" }
+    var turnModel: String { installed + "/smart-turn/smart-turn.onnx" }
+    /// The spectrogram that the model takes.
+    var turnFeatures: String { installed + "/smart-turn/features.onnx" }
     var synthesizerPython: String { installed + "/hibari/venv/bin/python" }
     var synthesizerHelper: String { installed + "/hibari/hibari_helper.py" }
     var synthesizerModel: String { installed + "/hibari/hibari.onnx" }
