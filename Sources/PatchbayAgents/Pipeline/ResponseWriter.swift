@@ -16,6 +16,16 @@ struct ResponseWriter: Sendable {
     let output: SpeechOutput
     let pipeline: VoicePipeline
 
+    /// What is before and after a piece that is synthesized by itself.
+    private struct SpokenEdges: Sendable {
+        /// Nothing was spoken in this round before.
+        var isOpening = false
+        /// The piece continues the sentence of the one before.
+        var follows = false
+        /// The next piece continues the sentence.
+        var continues = false
+    }
+
     private struct Round: Sendable {
         var text = ""
         var calls: [ToolCall] = []
@@ -57,10 +67,15 @@ struct ResponseWriter: Sendable {
     private func streamRound() async throws -> Round {
         guard let conversation = await pipeline.update({ $0.conversation(for: turn) }) else { throw CancellationError() }
         // Synthesis runs beside the response, so that neither waits for the other. The failure of one ends both at once.
-        let (sentences, sink) = AsyncStream.makeStream(of: String.self)
+        let (pieces, sink) = AsyncStream.makeStream(of: SentenceSplitter.Piece.self)
         return try await withThrowingTaskGroup(of: Round?.self) { group in
             group.addTask {
-                for await sentence in sentences { try await speak(sentence, with: configuration.engines.synthesizer) }
+                var edges = SpokenEdges(isOpening: true)
+                for await piece in pieces {
+                    edges.continues = piece.continues
+                    try await speak(piece.text, with: configuration.engines.synthesizer, edges)
+                    edges = SpokenEdges(follows: piece.continues)
+                }
                 return nil
             }
             group.addTask {
@@ -73,12 +88,12 @@ struct ResponseWriter: Sendable {
         }
     }
 
-    /// Reads one request's response, and passes each sentence on as soon as it is complete.
+    /// Reads one request's response, and passes each piece on as soon as it is complete.
     private func read(
-        _ parts: AsyncThrowingStream<ResponsePart, any Error>, speak: @Sendable (String) -> Void
+        _ parts: AsyncThrowingStream<ResponsePart, any Error>, speak: @Sendable (SentenceSplitter.Piece) -> Void
     ) async throws -> Round {
         var round = Round()
-        var splitter = SentenceSplitter()
+        var splitter = SentenceSplitter(startsEarly: true)
         for try await part in parts {
             switch part {
             case .text(let text):
@@ -87,26 +102,27 @@ struct ResponseWriter: Sendable {
                 guard round.text.count <= Self.charactersMax else {
                     throw ProviderError(.invalidResponse, "The response exceeds \(Self.charactersMax) characters.")
                 }
-                for sentence in splitter.append(text) { speak(sentence) }
+                for piece in splitter.pieces(appending: text) { speak(piece) }
             case .toolCall(let call): round.calls.append(call)
             case .endCall: await pipeline.update { $0.endsAfter = turn }
             }
         }
-        for sentence in splitter.finish() { speak(sentence) }
+        for piece in splitter.remainingPieces() { speak(piece) }
         return round
     }
 
-    /// Synthesizes a sentence and passes its audio on as it arrives.
-    private func speak(_ sentence: String, with synthesizer: any SpeechSynthesizer) async throws {
+    /// Synthesizes a sentence or a clause and passes its audio on as it arrives.
+    private func speak(_ sentence: String, with synthesizer: any SpeechSynthesizer, _ edges: SpokenEdges = SpokenEdges()) async throws {
         var isFirst = true
+        var trimming = SpeechTrimming(start: edges.isOpening || edges.follows, end: edges.continues)
         for try await piece in synthesizer.synthesize(sentence, voice: configuration.definition.voice) {
             try Task.checkCancellation()
             if isFirst {
                 await pipeline.update { $0.measure(turn) { $0.firstAudio(at: $1) } }
-                output.submit(.sentence(turn, sentence))
+                output.submit(.sentence(turn, sentence, continues: edges.follows))
                 isFirst = false
             }
-            output.submit(.audio(turn, piece))
+            output.submit(.audio(turn, trimming.process(piece)))
         }
         try Task.checkCancellation()
         if isFirst { throw ProviderError(.invalidResponse, "The synthesizer returned no audio.") }
