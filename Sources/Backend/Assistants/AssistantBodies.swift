@@ -142,6 +142,7 @@ extension ProviderSettings {
             .required("base_url", .text), .optional("api_key_env", .text), .required("model", .text), .optional("voice", .text),
             .optional("timeout_ms", .integer), .optional("retries", .integer), .optional("partial_results", .boolean),
         ]))
+            .optional("ask_early", .boolean),
 }
 
 extension AssistantTool {

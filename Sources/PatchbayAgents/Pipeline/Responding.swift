@@ -18,6 +18,7 @@ struct Responding {
     private(set) var abandonment: Task<Void, Never>?
     /// The call ends when everything of this turn was spoken.
     var endsAfter: TurnID?
+    private(set) var preparation = ResponsePreparation()
 
     init(_ configuration: PipelineConfiguration) {
         self.configuration = configuration
@@ -32,6 +33,7 @@ struct Responding {
     mutating func begin(
         _ turn: TurnID, _ messages: [UserMessage], _ end: EndOfTurn?, _ work: @escaping @Sendable () async -> Void
     ) {
+        preparation.claim(for: messages)
         records[turn] = TurnRecord(messages: messages)
         stopwatches[turn] = end.map { TurnStopwatch(turn, $0) }
         output?.submit(.begin(turn))
@@ -54,8 +56,9 @@ struct Responding {
     /// The user messages that a turn responds to; nil once the turn has ended.
     func messages(of turn: TurnID) -> [UserMessage]? { records[turn]?.messages }
 
-    func conversation(for turn: TurnID) -> Conversation? {
-        guard let record = records[turn] else { return nil }
+    func conversation(for turn: TurnID) -> Conversation? { records[turn].map(conversation(endingWith:)) }
+
+    private func conversation(endingWith record: TurnRecord) -> Conversation {
         var log = log
         log.append(record)
         return Conversation(
@@ -81,6 +84,24 @@ struct Responding {
 
     mutating func publish(_ progress: SpeechProgress, of turn: TurnID) {
         let isOwn = records[turn]?.messages.isEmpty ?? false
+    /// Requests the response that will probably be needed, or discards the one that was requested.
+    ///
+    /// - Parameter prospect: what the next turn will respond to, as far as is known; nil if it is not known.
+    mutating func prepare(for prospect: [UserMessage]?) {
+        let responder = configuration.engines.responder
+        guard responder.isWorthPreparing, !preparation.isCurrent(for: prospect) else { return }
+        if preparation.discard() {
+            configuration.logger.debug("Prepared response discarded", metadata: ["discarded": "\(preparation.discarded)"])
+        }
+        guard let prospect else { return }
+        preparation.begin(prospect, conversation(endingWith: TurnRecord(messages: prospect)), with: responder)
+    }
+
+    /// The parts of the responder's answer, which may have been requested before.
+    mutating func response(to conversation: Conversation) -> AsyncThrowingStream<ResponsePart, any Error> {
+        preparation.take(for: conversation) ?? configuration.engines.responder.respond(to: conversation)
+    }
+
         let language = isOwn ? configuration.speech.announced : configuration.definition.language
         let segments = transcripts.segments(of: turn, progress, track: room?.voiceTrack, language: language)
         for segment in segments { room?.publish(segment) }
@@ -112,6 +133,7 @@ struct Responding {
         output.submit(.abandon(turn, sink))
         let before = abandonment
         abandonment = Task {
+        preparation.release()
             await before?.value
             await take(await stream.first { _ in true } ?? HeardSpeech())
         }

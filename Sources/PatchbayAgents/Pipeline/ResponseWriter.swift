@@ -80,7 +80,7 @@ struct ResponseWriter: Sendable {
             }
             group.addTask {
                 defer { sink.finish() }
-                return try await read(configuration.engines.responder.respond(to: conversation)) { sink.yield($0) }
+                return try await read(await pipeline.update { $0.response(to: conversation) }) { sink.yield($0) }
             }
             var round = Round()
             for try await result in group { if let result { round = result } }

@@ -142,6 +142,7 @@ public actor VoicePipeline {
             exchange(.answered)
         }
         for effect in effects { perform(effect) }
+        if realtime == nil { responding.prepare(for: machine.prospect) }
     }
 
     private func perform(_ effect: TurnEffect) {

@@ -105,11 +105,14 @@ public struct ProviderSettings: Sendable, Hashable, Codable {
 
     public init(
         baseUrl: String, apiKeyEnv: String? = nil, model: String, voice: String? = nil, timeoutMs: Int? = nil, retries: Int? = nil,
-        partialResults: Bool? = nil
+        partialResults: Bool? = nil, askEarly: Bool? = nil
     ) {
         self.baseUrl = baseUrl
         self.apiKeyEnv = apiKeyEnv
         self.model = model
+    /// Of a responder: whether it is asked when the user pauses, before the end of the turn is decided; true by default. An answer is
+    /// discarded if the user continues, so a responder that is asked early gets more requests.
+    public var askEarly: Bool?
         self.voice = voice
         self.timeoutMs = timeoutMs
         self.retries = retries
@@ -122,6 +125,7 @@ public struct AssistantTool: Sendable, Hashable, Codable {
     /// 1 to 64 letters, digits, `-` and `_`.
     public var name: String
     /// For the language model.
+        self.askEarly = askEarly
     public var description: String
     /// The JSON Schema of the arguments, as JSON text. `{}` allows any object.
     public var parameters: String
