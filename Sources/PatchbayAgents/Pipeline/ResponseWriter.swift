@@ -10,6 +10,8 @@ struct ResponseWriter: Sendable {
     private static let charactersMax = 16_000
     /// The prefix of a failed tool's result, for the responder.
     private static let failed = "The tool failed: "
+    /// How long a filler waits for a user who speaks, before it tries again.
+    private static let fillerRetry = Duration.milliseconds(100)
 
     let turn: TurnID
     let configuration: PipelineConfiguration
@@ -31,8 +33,16 @@ struct ResponseWriter: Sendable {
         var calls: [ToolCall] = []
     }
 
-    /// Streams a response, running the tools that it calls.
+    /// Streams a response, running the tools that it calls, and fills the time until it is audible.
     func write() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await fill() }
+            await respond()
+            group.cancelAll()
+        }
+    }
+
+    private func respond() async {
         do {
             var hasFailed = false
             for _ in 0..<Self.toolRoundsMax {
@@ -50,6 +60,28 @@ struct ResponseWriter: Sendable {
             throw ProviderError(.invalidResponse, "The responder called tools \(Self.toolRoundsMax) times in one turn.")
         } catch {
             await pipeline.failed(turn, error)
+        }
+    }
+
+    /// Says that the response takes a moment if nothing of it is audible by then. Afterwards the turn is no longer one of which nothing was
+    /// heard, so this also ends one that stays without a response.
+    private func fill() async {
+        let after = Duration.milliseconds(configuration.definition.fillerAfterMs)
+        guard after > .zero, let end = await pipeline.update({ $0.endOfTurn(turn) }) else { return }
+        do {
+            try await configuration.clock.sleep(end.decided + after - configuration.clock.now())
+            guard await pipeline.update({ $0.isSilent(turn) }) else { return }
+            let filler = configuration.phrases.filler
+            var speech: [SynthesizedSpeech] = []
+            for try await piece in configuration.engines.announcer.synthesize(filler, voice: configuration.definition.voice) {
+                speech.append(piece)
+            }
+            while !(await pipeline.fill(turn, with: filler, speech)) { try await configuration.clock.sleep(Self.fillerRetry) }
+            let timeout = await pipeline.responseTimeout
+            try await configuration.clock.sleep(end.decided + timeout - configuration.clock.now())
+            await pipeline.expire(turn)
+        } catch {
+            // The response is there, the turn was cancelled, or it goes without a filler.
         }
     }
 

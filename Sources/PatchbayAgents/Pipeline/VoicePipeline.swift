@@ -173,7 +173,7 @@ public actor VoicePipeline {
         case .abandonSpeech(let turn):
             responding.interrupt(turn)
             abandon(turn)
-        case .timedOut(let turn): responding.logFailure(of: turn, "nothing was audible after \(machine.settings.responseTimeout)")
+        case .timedOut(let turn): logSilence(of: turn)
         case .say(let turn, let phrase):
             if phrase == .notUnderstood {
                 configuration.logger.warning("An utterance was not understood: its recognition failed or took too long")
@@ -294,6 +294,31 @@ public actor VoicePipeline {
 
     /// For the task of a turn.
     func update<Value: Sendable>(_ body: @Sendable (inout Responding) -> Value) -> Value { body(&responding) }
+
+    /// Speaks a filler unless the response is there.
+    ///
+    /// - Returns: false if the filler has to wait because a user speaks.
+    func fill(_ turn: TurnID, with filler: String, _ speech: [SynthesizedSpeech]) -> Bool {
+        guard !machine.isUserSpeaking, !machine.isHeld else { return !responding.isSilent(turn) }
+        let length = speech.reduce(Duration.zero) { $0 + $1.duration }
+        guard length > .zero, !Task.isCancelled, responding.fill(turn, with: filler, of: length) else { return true }
+        responding.output?.submit(.sentence(turn, filler))
+        for piece in speech { responding.output?.submit(.audio(turn, piece)) }
+        return true
+    }
+
+    /// Ends a turn of which only a filler was audible after `responseTimeout`.
+    func expire(_ turn: TurnID) {
+        guard !Task.isCancelled, machine.currentTurn == turn, responding.isSilent(turn) else { return }
+        logSilence(of: turn)
+        handle(.responseFailed(turn))
+    }
+
+    var responseTimeout: Duration { machine.settings.responseTimeout }
+
+    private func logSilence(of turn: TurnID) {
+        responding.logFailure(of: turn, "nothing was audible after \(responseTimeout)")
+    }
 
     /// Ends a turn that cannot be spoken, unless it was cancelled. Every apology follows a log line with its cause: this one, or that of a
     /// turn that timed out.

@@ -83,8 +83,10 @@ actor SpeechOutput {
             turn?.sender?.cancel()
             turn = SpokenTurn(id: id)
         case .sentence(let id, let text, let continues):
-            guard turn?.id == id else { return }
-            turn?.beginSentence(text, pauseBefore: continues ? Self.pauseBetweenClauses : Self.pauseBetweenSentences)
+            guard let current = turn, current.id == id else { return }
+            let pause = continues ? Self.pauseBetweenClauses : Self.pauseBetweenSentences
+            let silence = current.silence(at: clock.now())
+            turn?.beginSentence(text, pauseBefore: max(pause - silence, .zero))
         case .text(let id, let text):
             guard turn?.id == id else { return }
             turn?.utterance.extendText(by: text)
@@ -259,6 +261,12 @@ struct SpokenTurn: Sendable {
     func isBeyond(_ end: MediaTime?, at now: Instant) -> Bool {
         guard let end, let sendsUntil, let played = utterance.position(at: end) else { return false }
         return played + Self.positionTolerance < utterance.sentEnd && now < sendsUntil + Self.stallMax
+    }
+
+    /// How long nothing was left to be played.
+    func silence(at now: Instant) -> Duration {
+        guard let sendsUntil, !utterance.hasFrames else { return .zero }
+        return max(now - sendsUntil, .zero)
     }
 
     mutating func beginSentence(_ text: String, pauseBefore: Duration) {
