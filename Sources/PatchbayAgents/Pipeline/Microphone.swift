@@ -30,6 +30,8 @@ final class Microphone {
     private var keptFrom: Instant
     /// Samples of `kept` covered by the latest final recognition.
     private var recognized = 0
+    /// When the user was audible lately.
+    private var voice = VoiceLevels()
     /// The end of the last frame.
     private var end: MediaTime?
     private var lastFrameAt: Instant
@@ -72,7 +74,7 @@ final class Microphone {
             framesMalformed += 1
             end = start
         }
-        return try windows(samples)
+        return try windows(samples, until: now)
     }
 
     /// Inserts silence while no frames arrive.
@@ -83,7 +85,7 @@ final class Microphone {
         guard due >= detector.windowSize else { return [] }
         let count = min(due, Self.gapMax)
         inserted += due
-        return try windows([Float](repeating: 0, count: count))
+        return try windows([Float](repeating: 0, count: count), until: now)
     }
 
     // MARK: The utterance
@@ -127,15 +129,21 @@ final class Microphone {
     /// The timestamp on the track of the end of the audio received so far.
     var position: MediaTime? { end }
 
+    /// The end of the user's voice by its level, if a detector found the last speech in the window that arrived at `detected`.
+    func lastVoice(before detected: Instant) -> Instant { voice.last(before: detected) }
+
     // MARK: Windows
 
-    private func windows(_ samples: [Float]) throws -> [Window] {
+    /// - Parameter now: the time of the last sample.
+    private func windows(_ samples: [Float], until now: Instant) throws -> [Window] {
         window += samples
+        let began = now + (.zero - Self.duration(of: window.count))
         let size = detector.windowSize
         var windows: [Window] = []
         var start = 0
         while window.count - start >= size {
             let piece = Array(window[start..<start + size])
+            voice.append(piece, from: began + Self.duration(of: start))
             start += size
             let level = Self.level(of: piece)
             let probability = level <= -120 ? 0 : try detector.probability(of: piece)
@@ -155,14 +163,53 @@ final class Microphone {
         if kept.count > 2 * count { kept.removeFirst(kept.count - count) }
     }
 
-    private static func duration(of samples: Int) -> Duration { .nanoseconds(Int64(samples) * 62_500) }
+    fileprivate static func duration(of samples: Int) -> Duration { .nanoseconds(Int64(samples) * 62_500) }
 
     private static func samples(in span: Duration) -> Int {
         Int(span.inNanoseconds / 1_000 * Int64(SpeechSegment.sampleRate) / 1_000_000)
     }
 
-    private static func level(of samples: [Float]) -> Double {
+    fileprivate static func level(of samples: some Collection<Float>) -> Double {
         let energy = samples.reduce(0) { $0 + Double($1 * $1) } / Double(max(samples.count, 1))
         return energy > 0 ? max(10 * log10(energy), -127) : -127
+    }
+}
+
+/// The levels of the last seconds of a microphone, to find the end of a voice more exactly than a detector does: detectors judge long windows,
+/// and notice an end late. A pure value.
+struct VoiceLevels: Sendable {
+    private struct Piece {
+        let end: Instant
+        /// dBov.
+        let level: Double
+    }
+
+    /// Samples of a piece: 8 ms.
+    private static let pieceSize = 128
+    /// About 4 s.
+    private static let piecesMax = 512
+    /// A voice is louder than this, in dBov, and at most so many dB below the loudest piece.
+    private static let levelMin = -45.0
+    private static let range = 30.0
+    /// How late a detector may notice the end of a voice.
+    private static let delayMax = Duration.milliseconds(400)
+
+    private var pieces: [Piece] = []
+
+    mutating func append(_ samples: [Float], from start: Instant) {
+        if pieces.count > 2 * Self.piecesMax { pieces.removeFirst(pieces.count - Self.piecesMax) }
+        for first in stride(from: 0, to: samples.count, by: Self.pieceSize) {
+            let last = min(first + Self.pieceSize, samples.count)
+            pieces.append(Piece(end: start + Microphone.duration(of: last), level: Microphone.level(of: samples[first..<last])))
+        }
+    }
+
+    /// The end of the last piece with voice, up to `detected`; `detected` if the level does not show it.
+    func last(before detected: Instant) -> Instant {
+        let recent = pieces.filter { $0.end <= detected }
+        let loudest = recent.map(\.level).max() ?? -127
+        let threshold = max(Self.levelMin, loudest - Self.range)
+        guard let last = recent.last(where: { $0.level > threshold }), detected - last.end <= Self.delayMax else { return detected }
+        return last.end
     }
 }

@@ -146,18 +146,31 @@ struct ResponseWriter: Sendable {
     /// Synthesizes a sentence or a clause and passes its audio on as it arrives.
     private func speak(_ sentence: String, with synthesizer: any SpeechSynthesizer, _ edges: SpokenEdges = SpokenEdges()) async throws {
         var isFirst = true
+        var silence: SynthesizedSpeech?
         var trimming = SpeechTrimming(start: edges.isOpening || edges.follows, end: edges.continues)
         for try await piece in synthesizer.synthesize(sentence, voice: configuration.definition.voice) {
             try Task.checkCancellation()
+            let audio = trimming.process(piece)
+            if isFirst, audio.samples.isEmpty {
+                silence = piece
+                continue
+            }
             if isFirst {
-                await pipeline.update { $0.measure(turn) { $0.firstAudio(at: $1) } }
+                let lead = SpeechTrimming.leadingSilence(of: audio)
+                await pipeline.update { $0.measure(turn) { $0.firstAudio(at: $1, after: lead) } }
                 output.submit(.sentence(turn, sentence, continues: edges.follows))
                 isFirst = false
             }
-            output.submit(.audio(turn, trimming.process(piece)))
+            output.submit(.audio(turn, audio))
         }
         try Task.checkCancellation()
-        if isFirst { throw ProviderError(.invalidResponse, "The synthesizer returned no audio.") }
+        if isFirst, let silence {
+            // A text without a sound.
+            output.submit(.sentence(turn, sentence, continues: edges.follows))
+            output.submit(.audio(turn, silence))
+        } else if isFirst {
+            throw ProviderError(.invalidResponse, "The synthesizer returned no audio.")
+        }
     }
 
     /// Runs tools, tells the users' clients about them, and adds them to the turn.

@@ -8,9 +8,15 @@ struct TurnStopwatch: Sendable, Hashable {
         var startedAt: Instant?
     }
 
+    /// What an assistant does not see between voice and voice: the delay of the Opus codec in both directions (6.5 ms each), and that of a
+    /// client that plays in steps of 20 ms (10 ms on average).
+    static let unseenDelay = Duration.milliseconds(23)
+
     let end: EndOfTurn
     private(set) var metrics: TurnMetrics
     private var filler: Filler?
+    /// Between the beginning of the response's audio and its first sound.
+    private var silence = Duration.zero
 
     init(_ turn: TurnID, _ end: EndOfTurn) {
         self.end = end
@@ -23,9 +29,10 @@ struct TurnStopwatch: Sendable, Hashable {
         if metrics.firstTokenMs == nil { metrics.firstTokenMs = Int((now - end.decided).inMilliseconds) }
     }
 
-    /// The first audio of the response is there.
-    mutating func firstAudio(at now: Instant) {
+    /// The first audio of the response is there, and begins with `silence`.
+    mutating func firstAudio(at now: Instant, after silence: Duration = .zero) {
         guard metrics.firstAudioMs == nil else { return }
+        self.silence = silence
         metrics.firstAudioMs = Int((now - end.decided).inMilliseconds)
         if let filler, let startedAt = filler.startedAt, startedAt + filler.length > now { responded(after: filler, at: startedAt) }
     }
@@ -56,7 +63,7 @@ struct TurnStopwatch: Sendable, Hashable {
     /// The response's audio begins to be played.
     private mutating func responded(at time: Instant) {
         if metrics.voiceToVoiceMs == nil {
-            metrics.voiceToVoiceMs = Int((time - end.speechEnded).inMilliseconds)
+            metrics.voiceToVoiceMs = Int((time + silence + Self.unseenDelay - end.speechEnded).inMilliseconds)
         }
     }
 }

@@ -160,7 +160,7 @@ public actor VoicePipeline {
             responding.room?.publish(listening.segment(of: transcript, idSuffix: responding.transcripts.prefix))
         case .respond(let turn, let messages, let end):
             let before = responding.abandonment
-            responding.begin(turn, messages, end) { [weak self] in
+            responding.begin(turn, messages, listening.heard(end, of: messages.last)) { [weak self] in
                 // The conversation includes what was heard of the turn before.
                 await before?.value
                 await self?.writeResponse(turn)
@@ -393,7 +393,9 @@ public actor VoicePipeline {
             responding.measure(turn) { $0.firstToken(at: $1) }
             output?.submit(.text(turn, text))
         case .audio(let turn, let samples):
-            responding.measure(turn) { $0.firstAudio(at: $1) }
+            let silence = SpeechTrimming.leadingSilence(
+                of: SynthesizedSpeech(samples: samples, sampleRate: RealtimeConfiguration.sampleRate))
+            responding.measure(turn) { $0.firstAudio(at: $1, after: silence) }
             output?.submit(.audio(turn, SynthesizedSpeech(samples: samples, sampleRate: RealtimeConfiguration.sampleRate)))
         case .restart(let turn): output?.submit(.begin(turn))
         case .run(let turn, let calls):

@@ -21,6 +21,12 @@ struct SpeechTrimming: Sendable {
         trimsEnd = end
     }
 
+    /// The silence before the first audible sample.
+    static func leadingSilence(of speech: SynthesizedSpeech) -> Duration {
+        let count = firstAudible(in: speech.samples) ?? speech.samples.count
+        return .nanoseconds(Int64(count) * 1_000_000_000 / Int64(max(speech.sampleRate, 1)))
+    }
+
     /// The index of the first audible sample; nil if there is none.
     static func firstAudible(in samples: [Int16]) -> Int? { samples.firstIndex { isAudible($0) } }
 

@@ -85,7 +85,7 @@ struct FillerTests {
         #expect(spoken.text == "\(Self.filler) It is three.")
         let words = try #require(spoken.words)
         // The last frame with the user's voice arrives after 880 ms.
-        let start = try #require(filler.withLock { $0 }) - began - .milliseconds(880)
+        let start = try #require(filler.withLock { $0 }) - began - .milliseconds(880) + TurnStopwatch.unseenDelay
         let expected = Int(start.inMilliseconds) + Int(words[10].startTs &- words[0].startTs) / 48
         #expect(abs((Self.metrics(call).first?.voiceToVoiceMs ?? 0) - expected) <= 30)
     }
