@@ -108,6 +108,7 @@ public actor VoicePipeline {
             }
             listening.cancelAll()
             responding.cancelTask()
+            responding.prepare(for: nil)
             output.end()
         }
         realtime?.end()
