@@ -166,6 +166,7 @@ struct ResponseWriter: Sendable {
         try Task.checkCancellation()
         if isFirst, let silence {
             // A text without a sound.
+            await pipeline.update { $0.measure(turn) { $0.firstAudio(at: $1, after: silence.duration) } }
             output.submit(.sentence(turn, sentence, continues: edges.follows))
             output.submit(.audio(turn, silence))
         } else if isFirst {
