@@ -131,7 +131,8 @@ extension AssistantDefinition: Described {
                 "providers",
                 .object(["recognizer", "responder", "synthesizer", "realtime"].map { .optional($0, ProviderSettings.schema) })),
             .optional("tools", .array(of: AssistantTool.schema, atMost: 100)), .optional("quick_commands", .array(of: .text, atMost: 32)),
-            .optional("onboarding", .array(of: .text, atMost: 64)), .optional("widget", WidgetSettings.schema),
+            .optional("onboarding", .array(of: .text, atMost: 64)), .optional("filler_after_ms", .nullable(.integer)),
+            .optional("widget", WidgetSettings.schema),
         ]))
 }
 
@@ -141,6 +142,7 @@ extension ProviderSettings {
         .object([
             .required("base_url", .text), .optional("api_key_env", .text), .required("model", .text), .optional("voice", .text),
             .optional("timeout_ms", .integer), .optional("retries", .integer), .optional("partial_results", .boolean),
+            .optional("ask_early", .boolean),
         ]))
 }
 

@@ -10,11 +10,14 @@ public import Wire
 public final class OpenAIResponder: Responder {
     private let server: ProviderServer
     private let refusesTools = Atomic(false)
+    /// As the settings say (`ask_early`).
+    public let isWorthPreparing: Bool
 
     /// - Parameter secrets: those that the settings may use.
     /// - Throws: `ProviderError` of code `unavailable`, whose message names the setting to correct.
     public init(_ settings: ProviderSettings, secrets: ProviderSecrets = ProviderSecrets()) throws(ProviderError) {
         server = try ProviderServer(settings, secrets: secrets)
+        isWorthPreparing = settings.askEarly ?? true
     }
 
     public func respond(to conversation: Conversation) -> AsyncThrowingStream<ResponsePart, any Error> {

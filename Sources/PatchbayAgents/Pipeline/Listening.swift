@@ -121,6 +121,16 @@ struct Listening {
         recognitions = [:]
     }
 
+    /// The end of a turn, with the end of the user's voice in place of the detector's.
+    ///
+    /// - Parameter message: the last one of the turn.
+    func heard(_ end: EndOfTurn, of message: UserMessage?) -> EndOfTurn {
+        guard let message, message.kind == .speech, let microphone = microphone(of: message.speaker) else { return end }
+        var heard = end
+        heard.speechEnded = microphone.lastVoice(before: end.speechEnded)
+        return heard
+    }
+
     func segment(of transcript: UserTranscript, idSuffix: String) -> TranscriptSegment {
         let microphone = microphone(of: transcript.speaker)
         return TranscriptSegment(

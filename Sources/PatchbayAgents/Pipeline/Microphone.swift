@@ -32,6 +32,8 @@ final class Microphone {
     private var recognized = 0
     /// The audio of the last utterance, which may go on.
     private var last: [Float] = []
+    /// When the user was audible lately.
+    private var voice = VoiceLevels()
     /// The end of the last frame.
     private var end: MediaTime?
     private var lastFrameAt: Instant
@@ -74,7 +76,7 @@ final class Microphone {
             framesMalformed += 1
             end = start
         }
-        return try windows(samples)
+        return try windows(samples, until: now)
     }
 
     /// Inserts silence while no frames arrive.
@@ -85,7 +87,7 @@ final class Microphone {
         guard due >= detector.windowSize else { return [] }
         let count = min(due, Self.gapMax)
         inserted += due
-        return try windows([Float](repeating: 0, count: count))
+        return try windows([Float](repeating: 0, count: count), until: now)
     }
 
     // MARK: The utterance
@@ -148,15 +150,21 @@ final class Microphone {
     /// The timestamp on the track of the end of the audio received so far.
     var position: MediaTime? { end }
 
+    /// The end of the user's voice by its level, if a detector found the last speech in the window that arrived at `detected`.
+    func lastVoice(before detected: Instant) -> Instant { voice.last(before: detected) }
+
     // MARK: Windows
 
-    private func windows(_ samples: [Float]) throws -> [Window] {
+    /// - Parameter now: the time of the last sample.
+    private func windows(_ samples: [Float], until now: Instant) throws -> [Window] {
         window += samples
+        let began = now + (.zero - Self.duration(of: window.count))
         let size = detector.windowSize
         var windows: [Window] = []
         var start = 0
         while window.count - start >= size {
             let piece = Array(window[start..<start + size])
+            voice.append(piece, from: began + Self.duration(of: start))
             start += size
             let level = Self.level(of: piece)
             let probability = level <= -120 ? 0 : try detector.probability(of: piece)
@@ -176,13 +184,13 @@ final class Microphone {
         if kept.count > 2 * count { kept.removeFirst(kept.count - count) }
     }
 
-    private static func duration(of samples: Int) -> Duration { .nanoseconds(Int64(samples) * 62_500) }
+    static func duration(of samples: Int) -> Duration { .nanoseconds(Int64(samples) * 62_500) }
 
     private static func samples(in span: Duration) -> Int {
         Int(span.inNanoseconds / 1_000 * Int64(SpeechSegment.sampleRate) / 1_000_000)
     }
 
-    private static func level(of samples: [Float]) -> Double {
+    static func level(of samples: some Collection<Float>) -> Double {
         let energy = samples.reduce(0) { $0 + Double($1 * $1) } / Double(max(samples.count, 1))
         return energy > 0 ? max(10 * log10(energy), -127) : -127
     }

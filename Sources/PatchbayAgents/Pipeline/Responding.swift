@@ -18,6 +18,7 @@ struct Responding {
     private(set) var abandonment: Task<Void, Never>?
     /// The call ends when everything of this turn was spoken.
     var endsAfter: TurnID?
+    private(set) var preparation = ResponsePreparation()
 
     init(_ configuration: PipelineConfiguration) {
         self.configuration = configuration
@@ -32,6 +33,7 @@ struct Responding {
     mutating func begin(
         _ turn: TurnID, _ messages: [UserMessage], _ end: EndOfTurn?, _ work: @escaping @Sendable () async -> Void
     ) {
+        preparation.claim(for: messages)
         records[turn] = TurnRecord(messages: messages)
         stopwatches[turn] = end.map { TurnStopwatch(turn, $0) }
         output?.submit(.begin(turn))
@@ -54,14 +56,49 @@ struct Responding {
     /// The user messages that a turn responds to; nil once the turn has ended.
     func messages(of turn: TurnID) -> [UserMessage]? { records[turn]?.messages }
 
-    func conversation(for turn: TurnID) -> Conversation? {
-        guard let record = records[turn] else { return nil }
+    /// When the user's turn ended; nil if the assistant speaks on its own, or the turn is over.
+    func endOfTurn(_ turn: TurnID) -> EndOfTurn? { stopwatches[turn]?.end }
+
+    /// Whether nothing of the response is audible.
+    func isSilent(_ turn: TurnID) -> Bool { stopwatches[turn].map { $0.metrics.firstAudioMs == nil } ?? false }
+
+    /// The assistant says that the response takes a moment.
+    ///
+    /// - Returns: false if the response is there.
+    mutating func fill(_ turn: TurnID, with filler: String, of length: Duration) -> Bool {
+        guard isSilent(turn) else { return false }
+        records[turn]?.filler = filler
+        stopwatches[turn]?.filled(for: length)
+        return true
+    }
+
+    func conversation(for turn: TurnID) -> Conversation? { records[turn].map(conversation(endingWith:)) }
+
+    private func conversation(endingWith record: TurnRecord) -> Conversation {
         var log = log
         log.append(record)
         return Conversation(
             instructions: configuration.instructions, messages: log.messages, tools: configuration.definition.tools,
             language: configuration.definition.language,
             userName: record.messages.first.flatMap { log.name(of: $0.speaker) } ?? "")
+    }
+
+    /// Requests the response that will probably be needed, or discards the one that was requested.
+    ///
+    /// - Parameter prospect: what the next turn will respond to, as far as is known; nil if it is not known.
+    mutating func prepare(for prospect: [UserMessage]?) {
+        let responder = configuration.engines.responder
+        guard responder.isWorthPreparing, !preparation.isCurrent(for: prospect) else { return }
+        if preparation.discard() {
+            configuration.logger.debug("Prepared response discarded", metadata: ["discarded": "\(preparation.discarded)"])
+        }
+        guard let prospect else { return }
+        preparation.begin(prospect, conversation(endingWith: TurnRecord(messages: prospect)), with: responder)
+    }
+
+    /// The parts of the responder's answer, which may have been requested before.
+    mutating func response(to conversation: Conversation) -> AsyncThrowingStream<ResponsePart, any Error> {
+        preparation.take(for: conversation) ?? configuration.engines.responder.respond(to: conversation)
     }
 
     mutating func add(_ tools: TurnRecord.ToolEntry, to turn: TurnID) {
@@ -100,6 +137,7 @@ struct Responding {
     /// Nothing of the turn was audible, and nothing will be remembered of it.
     mutating func forget(_ turn: TurnID) {
         if task?.turn == turn { cancelTask() }
+        preparation.release()
         records[turn] = nil
         stopwatches[turn] = nil
     }
@@ -130,7 +168,7 @@ struct Responding {
         // The text before tool calls is part of what was heard.
         for index in record.tools.indices { record.tools[index].text = "" }
         log.append(record)
-        log.append(assistant: heard)
+        log.append(assistant: record.response(in: heard))
         return record.messages.isEmpty
     }
 
@@ -152,39 +190,17 @@ struct TurnRecord: Sendable, Hashable {
     var messages: [UserMessage]
     /// Tool calls and their results, in order.
     var tools: [ToolEntry] = []
+    /// Said before the response. Not part of the conversation, in which a model would imitate it.
+    var filler = ""
+
+    /// The part of the assistant's speech that is the response.
+    func response(in heard: String) -> String {
+        filler.hasPrefix(heard) ? "" : heard.hasPrefix(filler) ? String(heard.dropFirst(filler.count)).trimmingSpaces() : heard
+    }
 
     struct ToolEntry: Sendable, Hashable {
         var text: String
         var calls: [ToolCall]
         var results: [String]
-    }
-}
-
-/// Collects the times of a turn in progress.
-struct TurnStopwatch: Sendable, Hashable {
-    private let end: EndOfTurn
-    private(set) var metrics: TurnMetrics
-
-    init(_ turn: TurnID, _ end: EndOfTurn) {
-        self.end = end
-        metrics = TurnMetrics(
-            turn: turn.value, endOfTurnMs: Int((end.decided - end.speechEnded).inMilliseconds),
-            recognitionMs: end.recognition.map { Int($0.inMilliseconds) })
-    }
-
-    mutating func firstToken(at now: Instant) {
-        if metrics.firstTokenMs == nil { metrics.firstTokenMs = Int((now - end.decided).inMilliseconds) }
-    }
-
-    mutating func firstAudio(at now: Instant) {
-        if metrics.firstAudioMs == nil { metrics.firstAudioMs = Int((now - end.decided).inMilliseconds) }
-    }
-
-    mutating func playoutStarted(at now: Instant) {
-        if metrics.voiceToVoiceMs == nil { metrics.voiceToVoiceMs = Int((now - end.speechEnded).inMilliseconds) }
-    }
-
-    mutating func interrupted() {
-        metrics.interrupted = true
     }
 }

@@ -10,19 +10,39 @@ struct ResponseWriter: Sendable {
     private static let charactersMax = 16_000
     /// The prefix of a failed tool's result, for the responder.
     private static let failed = "The tool failed: "
+    /// How long a filler waits for a user who speaks, before it tries again.
+    private static let fillerRetry = Duration.milliseconds(100)
 
     let turn: TurnID
     let configuration: PipelineConfiguration
     let output: SpeechOutput
     let pipeline: VoicePipeline
 
+    /// What is before and after a piece that is synthesized by itself.
+    private struct SpokenEdges: Sendable {
+        /// Nothing was spoken in this round before.
+        var isOpening = false
+        /// The piece continues the sentence of the one before.
+        var follows = false
+        /// The next piece continues the sentence.
+        var continues = false
+    }
+
     private struct Round: Sendable {
         var text = ""
         var calls: [ToolCall] = []
     }
 
-    /// Streams a response, running the tools that it calls.
+    /// Streams a response, running the tools that it calls, and fills the time until it is audible.
     func write() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await fill() }
+            await respond()
+            group.cancelAll()
+        }
+    }
+
+    private func respond() async {
         do {
             var hasFailed = false
             for _ in 0..<Self.toolRoundsMax {
@@ -43,6 +63,28 @@ struct ResponseWriter: Sendable {
         }
     }
 
+    /// Says that the response takes a moment if nothing of it is audible by then. Afterwards the turn is no longer one of which nothing was
+    /// heard, so this also ends one that stays without a response.
+    private func fill() async {
+        let after = Duration.milliseconds(configuration.definition.fillerAfterMs)
+        guard after > .zero, let end = await pipeline.update({ $0.endOfTurn(turn) }) else { return }
+        do {
+            try await configuration.clock.sleep(end.decided + after - configuration.clock.now())
+            guard await pipeline.update({ $0.isSilent(turn) }) else { return }
+            let filler = configuration.phrases.filler
+            var speech: [SynthesizedSpeech] = []
+            for try await piece in configuration.engines.announcer.synthesize(filler, voice: configuration.definition.voice) {
+                speech.append(piece)
+            }
+            while !(await pipeline.fill(turn, with: filler, speech)) { try await configuration.clock.sleep(Self.fillerRetry) }
+            let timeout = await pipeline.responseTimeout
+            try await configuration.clock.sleep(end.decided + timeout - configuration.clock.now())
+            await pipeline.expire(turn)
+        } catch {
+            // The response is there, the turn was cancelled, or it goes without a filler.
+        }
+    }
+
     /// Says sentences that need no responder.
     func say(_ sentences: [String]) async {
         do {
@@ -57,15 +99,20 @@ struct ResponseWriter: Sendable {
     private func streamRound() async throws -> Round {
         guard let conversation = await pipeline.update({ $0.conversation(for: turn) }) else { throw CancellationError() }
         // Synthesis runs beside the response, so that neither waits for the other. The failure of one ends both at once.
-        let (sentences, sink) = AsyncStream.makeStream(of: String.self)
+        let (pieces, sink) = AsyncStream.makeStream(of: SentenceSplitter.Piece.self)
         return try await withThrowingTaskGroup(of: Round?.self) { group in
             group.addTask {
-                for await sentence in sentences { try await speak(sentence, with: configuration.engines.synthesizer) }
+                var edges = SpokenEdges(isOpening: true)
+                for await piece in pieces {
+                    edges.continues = piece.continues
+                    try await speak(piece.text, with: configuration.engines.synthesizer, edges)
+                    edges = SpokenEdges(follows: piece.continues)
+                }
                 return nil
             }
             group.addTask {
                 defer { sink.finish() }
-                return try await read(configuration.engines.responder.respond(to: conversation)) { sink.yield($0) }
+                return try await read(await pipeline.update { $0.response(to: conversation) }) { sink.yield($0) }
             }
             var round = Round()
             for try await result in group { if let result { round = result } }
@@ -73,12 +120,12 @@ struct ResponseWriter: Sendable {
         }
     }
 
-    /// Reads one request's response, and passes each sentence on as soon as it is complete.
+    /// Reads one request's response, and passes each piece on as soon as it is complete.
     private func read(
-        _ parts: AsyncThrowingStream<ResponsePart, any Error>, speak: @Sendable (String) -> Void
+        _ parts: AsyncThrowingStream<ResponsePart, any Error>, speak: @Sendable (SentenceSplitter.Piece) -> Void
     ) async throws -> Round {
         var round = Round()
-        var splitter = SentenceSplitter()
+        var splitter = SentenceSplitter(startsEarly: true)
         for try await part in parts {
             switch part {
             case .text(let text):
@@ -87,29 +134,44 @@ struct ResponseWriter: Sendable {
                 guard round.text.count <= Self.charactersMax else {
                     throw ProviderError(.invalidResponse, "The response exceeds \(Self.charactersMax) characters.")
                 }
-                for sentence in splitter.append(text) { speak(sentence) }
+                for piece in splitter.pieces(appending: text) { speak(piece) }
             case .toolCall(let call): round.calls.append(call)
             case .endCall: await pipeline.update { $0.endsAfter = turn }
             }
         }
-        for sentence in splitter.finish() { speak(sentence) }
+        for piece in splitter.remainingPieces() { speak(piece) }
         return round
     }
 
-    /// Synthesizes a sentence and passes its audio on as it arrives.
-    private func speak(_ sentence: String, with synthesizer: any SpeechSynthesizer) async throws {
+    /// Synthesizes a sentence or a clause and passes its audio on as it arrives.
+    private func speak(_ sentence: String, with synthesizer: any SpeechSynthesizer, _ edges: SpokenEdges = SpokenEdges()) async throws {
         var isFirst = true
+        var silence: SynthesizedSpeech?
+        var trimming = SpeechTrimming(start: edges.isOpening || edges.follows, end: edges.continues)
         for try await piece in synthesizer.synthesize(sentence, voice: configuration.definition.voice) {
             try Task.checkCancellation()
+            let audio = trimming.process(piece)
+            if isFirst, audio.samples.isEmpty {
+                silence = piece
+                continue
+            }
             if isFirst {
-                await pipeline.update { $0.measure(turn) { $0.firstAudio(at: $1) } }
-                output.submit(.sentence(turn, sentence))
+                let lead = SpeechTrimming.leadingSilence(of: audio)
+                await pipeline.update { $0.measure(turn) { $0.firstAudio(at: $1, after: lead) } }
+                output.submit(.sentence(turn, sentence, continues: edges.follows))
                 isFirst = false
             }
-            output.submit(.audio(turn, piece))
+            output.submit(.audio(turn, audio))
         }
         try Task.checkCancellation()
-        if isFirst { throw ProviderError(.invalidResponse, "The synthesizer returned no audio.") }
+        if isFirst, let silence {
+            // A text without a sound.
+            await pipeline.update { $0.measure(turn) { $0.firstAudio(at: $1, after: silence.duration) } }
+            output.submit(.sentence(turn, sentence, continues: edges.follows))
+            output.submit(.audio(turn, silence))
+        } else if isFirst {
+            throw ProviderError(.invalidResponse, "The synthesizer returned no audio.")
+        }
     }
 
     /// Runs tools, tells the users' clients about them, and adds them to the turn.

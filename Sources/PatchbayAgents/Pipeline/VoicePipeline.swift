@@ -111,6 +111,7 @@ public actor VoicePipeline {
             }
             listening.cancelAll()
             responding.cancelTask()
+            responding.prepare(for: nil)
             output.end()
         }
         realtime?.end()
@@ -145,6 +146,7 @@ public actor VoicePipeline {
             exchange(.answered)
         }
         for effect in effects { perform(effect) }
+        if realtime == nil { responding.prepare(for: machine.prospect) }
     }
 
     private func perform(_ effect: TurnEffect) {
@@ -166,7 +168,7 @@ public actor VoicePipeline {
             responding.room?.publish(listening.segment(of: transcript, idSuffix: responding.transcripts.prefix))
         case .respond(let turn, let messages, let end):
             let before = responding.abandonment
-            responding.begin(turn, messages, end) { [weak self] in
+            responding.begin(turn, messages, listening.heard(end, of: messages.last)) { [weak self] in
                 // The conversation includes what was heard of the turn before.
                 await before?.value
                 await self?.writeResponse(turn)
@@ -180,7 +182,7 @@ public actor VoicePipeline {
         case .abandonSpeech(let turn):
             responding.interrupt(turn)
             abandon(turn)
-        case .timedOut(let turn): responding.logFailure(of: turn, "nothing was audible after \(machine.settings.responseTimeout)")
+        case .timedOut(let turn): logSilence(of: turn)
         case .say(let turn, let phrase):
             if phrase == .notUnderstood {
                 configuration.logger.warning("An utterance was not understood: its recognition failed or took too long")
@@ -302,6 +304,31 @@ public actor VoicePipeline {
     /// For the task of a turn.
     func update<Value: Sendable>(_ body: @Sendable (inout Responding) -> Value) -> Value { body(&responding) }
 
+    /// Speaks a filler unless the response is there.
+    ///
+    /// - Returns: false if the filler has to wait because a user speaks.
+    func fill(_ turn: TurnID, with filler: String, _ speech: [SynthesizedSpeech]) -> Bool {
+        guard !machine.isUserSpeaking, !machine.isHeld else { return !responding.isSilent(turn) }
+        let length = speech.reduce(Duration.zero) { $0 + $1.duration }
+        guard length > .zero, !Task.isCancelled, responding.fill(turn, with: filler, of: length) else { return true }
+        responding.output?.submit(.sentence(turn, filler))
+        for piece in speech { responding.output?.submit(.audio(turn, piece)) }
+        return true
+    }
+
+    /// Ends a turn of which only a filler was audible after `responseTimeout`.
+    func expire(_ turn: TurnID) {
+        guard !Task.isCancelled, machine.currentTurn == turn, responding.isSilent(turn) else { return }
+        logSilence(of: turn)
+        handle(.responseFailed(turn))
+    }
+
+    var responseTimeout: Duration { machine.settings.responseTimeout }
+
+    private func logSilence(of turn: TurnID) {
+        responding.logFailure(of: turn, "nothing was audible after \(responseTimeout)")
+    }
+
     /// Ends a turn that cannot be spoken, unless it was cancelled. Every apology follows a log line with its cause: this one, or that of a
     /// turn that timed out.
     func failed(_ turn: TurnID, _ error: any Error) {
@@ -375,7 +402,9 @@ public actor VoicePipeline {
             responding.measure(turn) { $0.firstToken(at: $1) }
             output?.submit(.text(turn, text))
         case .audio(let turn, let samples):
-            responding.measure(turn) { $0.firstAudio(at: $1) }
+            let silence = SpeechTrimming.leadingSilence(
+                of: SynthesizedSpeech(samples: samples, sampleRate: RealtimeConfiguration.sampleRate))
+            responding.measure(turn) { $0.firstAudio(at: $1, after: silence) }
             output?.submit(.audio(turn, SynthesizedSpeech(samples: samples, sampleRate: RealtimeConfiguration.sampleRate)))
         case .restart(let turn): output?.submit(.begin(turn))
         case .run(let turn, let calls):

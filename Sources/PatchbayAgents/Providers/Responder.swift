@@ -9,6 +9,14 @@ public protocol Responder: Sendable {
     ///
     /// - Returns: parts as they become available. The stream throws `ProviderError`.
     func respond(to conversation: Conversation) -> AsyncThrowingStream<ResponsePart, any Error>
+
+    /// Whether to request a response as soon as the user pauses, before the end of the turn is decided. It is abandoned if the user
+    /// continues. True by default; responders that answer at once need no head start.
+    var isWorthPreparing: Bool { get }
+}
+
+extension Responder {
+    public var isWorthPreparing: Bool { true }
 }
 
 /// A part of a response.

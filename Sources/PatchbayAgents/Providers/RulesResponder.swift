@@ -22,6 +22,8 @@ public struct RulesResponder: Responder {
         self.now = now
     }
 
+    public var isWorthPreparing: Bool { false }
+
     public func respond(to conversation: Conversation) -> AsyncThrowingStream<ResponsePart, any Error> {
         let parts = RuleBook(conversation: conversation, name: name, now: now()).respond()
         return AsyncThrowingStream { stream in

@@ -121,4 +121,6 @@ public struct SynthesizedSpeech: Sendable, Hashable {
         self.words = words
         self.isFallback = isFallback
     }
+
+    var duration: Duration { .nanoseconds(Int64(samples.count) * 1_000_000_000 / Int64(max(sampleRate, 1))) }
 }

@@ -1,69 +1,110 @@
 /// Splits streamed text into pieces for a synthesizer: whole sentences, or clauses of very long ones.
 ///
-/// A pure value. The first piece of a response may end at a comma, so that speech begins early.
+/// A pure value. The first piece of a response may be a short clause, so that speech begins early.
 public struct SentenceSplitter: Sendable {
     /// Longer pieces are split at a comma or a space, in characters.
     public static let lengthMax = 240
     /// From this length on, the first piece may end at a comma.
     public static let firstClauseMin = 60
+    /// The same if speech is to begin early.
+    public static let earlyClauseMin = 12
+    /// From this length on, the following pieces of the first sentence may be clauses, if speech is to begin early and the sentence is not
+    /// complete yet.
+    public static let laterClauseMin = 40
+
+    /// A text to be synthesized by itself.
+    struct Piece: Sendable, Hashable {
+        var text: String
+        /// Whether the sentence goes on in the next piece.
+        var continues: Bool
+    }
+
+    private struct Cut {
+        let end: String.Index
+        let continues: Bool
+    }
 
     private static let abbreviations: Set<String> = [
         "mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", "etc", "e.g", "i.e", "a.m", "p.m", "approx", "inc", "ltd", "jr", "sr",
     ]
 
+    private let startsEarly: Bool
     private var rest = ""
     private var isFirst = true
+    /// The first sentence has not ended.
+    private var isOpening = true
 
-    public init() {}
+    /// - Parameter startsEarly: whether the first sentence is split into clauses, for speech that should begin as soon as possible.
+    public init(startsEarly: Bool = false) {
+        self.startsEarly = startsEarly
+    }
 
     /// - Returns: pieces that `text` completes, trimmed and not empty.
-    public mutating func append(_ text: String) -> [String] {
-        rest += text
-        var pieces: [String] = []
-        while let end = boundary() { take(upTo: end, into: &pieces) }
-        return pieces
-    }
+    public mutating func append(_ text: String) -> [String] { pieces(appending: text).map(\.text) }
 
     /// - Returns: the remaining pieces.
-    public mutating func finish() -> [String] {
-        var pieces: [String] = []
-        take(upTo: rest.endIndex, into: &pieces)
-        isFirst = true
+    public mutating func finish() -> [String] { remainingPieces().map(\.text) }
+
+    mutating func pieces(appending text: String) -> [Piece] {
+        rest += text
+        var pieces: [Piece] = []
+        while let cut = boundary() { take(cut, into: &pieces) }
         return pieces
     }
 
-    private mutating func take(upTo end: String.Index, into pieces: inout [String]) {
-        let piece = String(rest[..<end]).trimmingSpaces()
-        rest.removeSubrange(..<end)
+    mutating func remainingPieces() -> [Piece] {
+        var pieces: [Piece] = []
+        take(Cut(end: rest.endIndex, continues: false), into: &pieces)
+        isFirst = true
+        isOpening = true
+        return pieces
+    }
+
+    private mutating func take(_ cut: Cut, into pieces: inout [Piece]) {
+        let piece = String(rest[..<cut.end]).trimmingSpaces()
+        rest.removeSubrange(..<cut.end)
         guard piece.contains(where: { $0.isLetter || $0.isNumber }) else { return }
-        pieces.append(piece)
+        pieces.append(Piece(text: piece, continues: cut.continues))
         isFirst = false
+        isOpening = isOpening && cut.continues
     }
 
     /// The end of the first complete piece.
-    private func boundary() -> String.Index? {
+    private func boundary() -> Cut? {
         var length = 0
         var lastComma: String.Index?
         var lastSpace: String.Index?
+        /// Where the next piece may end if the sentence is not complete.
+        var clause: String.Index?
+        var words = ClauseWords()
         var index = rest.startIndex
         while index < rest.endIndex {
             let next = rest.index(after: index)
             let character = rest[index]
             length += 1
-            if character == "\n" { return next }
+            if character == "\n" { return Cut(end: next, continues: false) }
             // Whether a full stop ends a sentence shows only with the character after it.
             let isFollowedBySpace = next < rest.endIndex && rest[next].isWhitespace
-            if ["。", "！", "？"].contains(character) { return next }
-            if [".", "!", "?", "…"].contains(character), isFollowedBySpace, endsSentence(at: index) { return next }
+            if ["。", "！", "？"].contains(character) { return Cut(end: next, continues: false) }
+            if [".", "!", "?", "…"].contains(character), isFollowedBySpace, endsSentence(at: index) {
+                return Cut(end: next, continues: false)
+            }
             if [",", ";", ":", "–"].contains(character), isFollowedBySpace {
                 lastComma = next
-                if isFirst, length >= Self.firstClauseMin { return next }
+                if isFirst, !startsEarly, length >= Self.firstClauseMin { return Cut(end: next, continues: true) }
+            }
+            if startsEarly, isOpening, clause == nil {
+                clause = endsClause(at: index, words) ? next : nil
+                if clause == nil, character.isWhitespace { clause = words.conjunction(in: rest, upTo: index) }
+                if let clause, isFirst { return Cut(end: clause, continues: true) }
+                if clause.map({ rest.distance(from: rest.startIndex, to: $0) < Self.laterClauseMin }) ?? false { clause = nil }
             }
             if character.isWhitespace { lastSpace = next }
-            if length >= Self.lengthMax { return lastComma ?? lastSpace ?? next }
+            words.advance(over: character, at: index)
+            if length >= Self.lengthMax { return Cut(end: lastComma ?? lastSpace ?? next, continues: true) }
             index = next
         }
-        return nil
+        return clause.map { Cut(end: $0, continues: true) }
     }
 
     private func endsSentence(at index: String.Index) -> Bool {
@@ -72,5 +113,85 @@ public struct SentenceSplitter: Sendable {
         if Self.abbreviations.contains(word) { return false }
         // An initial, as in "J. Bach", or a list number, as in "1. Apples".
         return !(word.count == 1 && word != "i") && !(word.count <= 2 && word.allSatisfy(\.isNumber) && rest[..<index].count == word.count)
+    }
+
+    /// Whether a speaker would pause after the punctuation mark at `index`, within a sentence.
+    private func endsClause(at index: String.Index, _ words: ClauseWords) -> Bool {
+        let next = rest.index(after: index)
+        guard next < rest.endIndex, rest[next].isWhitespace else { return false }
+        let before = rest[..<index]
+        switch rest[index] {
+        case ",", ";", ":":
+            // "Jr., …", "e.g., …"
+            guard let last = before.last, last.isLetter || last.isNumber || "'’\")”".contains(last) else { return false }
+        case "–", "—", "-": guard before.last?.isWhitespace == true else { return false }
+        default: return false
+        }
+        if words.hasNumberNearby {
+            // "March 3, 2026", "12 Main Street, Springfield", "pages 3 – 5": the next word tells whether the pause is within.
+            guard let following = rest[next...].first(where: { !$0.isWhitespace }) else { return false }
+            if following.isNumber || following.isUppercase { return false }
+        }
+        let text = String(before).trimmingSpaces()
+        return text.count + 1 >= Self.earlyClauseMin || ClauseWords.interjections.contains(text.lowercased())
+    }
+}
+
+/// The words of a clause, while a `SentenceSplitter` looks for its end.
+private struct ClauseWords {
+    /// Words that may stand alone before a comma, however short they are.
+    static let interjections: Set<String> = [
+        "yes", "no", "yeah", "yep", "nope", "okay", "ok", "sure", "well", "right", "alright", "certainly", "sorry", "great", "ja", "nein",
+        "klar",
+        "gut", "oui", "non", "bien", "sí", "claro",
+    ]
+    /// A clause begins with these.
+    private static let conjunctions: Set<String> = ["but", "because", "although", "though", "whereas", "unless", "while"]
+    /// A clause begins with "and" before these; otherwise it may join two words.
+    private static let subjects: Set<String> = [
+        "i", "you", "we", "they", "he", "she", "it", "there", "then", "this", "that", "i'm", "i'll", "i've", "you'll", "you're", "you've",
+        "we'll",
+        "we're", "they're", "it's", "it'll", "he's", "she's", "that's", "there's", "there're",
+    ]
+    /// A clause of fewer characters or words does not end before a conjunction.
+    private static let lengthMin = 20
+    private static let countMin = 4
+    /// A number in so many words before a comma may belong to a date or an address.
+    private static let numberSpan = 4
+
+    /// The beginning of the word in progress; nil between words.
+    private var start: String.Index?
+    /// The beginnings of the complete words.
+    private var starts: [String.Index] = []
+    /// The index of the latest word with a digit.
+    private var number: Int?
+
+    var hasNumberNearby: Bool { number.map { starts.count - $0 <= Self.numberSpan } ?? false }
+
+    mutating func advance(over character: Character, at index: String.Index) {
+        if character.isWhitespace {
+            if let start { starts.append(start) }
+            start = nil
+        } else {
+            start = start ?? index
+            if character.isNumber { number = starts.count }
+        }
+    }
+
+    /// Where the clause before a conjunction ends, if the word that `end` completes shows that it has ended.
+    func conjunction(in text: String, upTo end: String.Index) -> String.Index? {
+        guard let start else { return nil }
+        let word = Self.plain(text[start..<end])
+        if Self.conjunctions.contains(word) { return checked(start, in: text, count: starts.count) }
+        guard let before = starts.last, Self.subjects.contains(word), Self.plain(text[before..<start]) == "and" else { return nil }
+        return checked(before, in: text, count: starts.count - 1)
+    }
+
+    private func checked(_ end: String.Index, in text: String, count: Int) -> String.Index? {
+        count >= Self.countMin && String(text[..<end]).trimmingSpaces().count >= Self.lengthMin ? end : nil
+    }
+
+    private static func plain(_ word: Substring) -> String {
+        String(word).trimmingSpaces().lowercased().replacing("’", with: "'")
     }
 }

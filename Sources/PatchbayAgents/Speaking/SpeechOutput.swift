@@ -8,8 +8,8 @@ internal import Wire
 actor SpeechOutput {
     enum Command: Sendable {
         case begin(TurnID)
-        /// A sentence follows, whose audio comes in pieces.
-        case sentence(TurnID, String)
+        /// A sentence follows, whose audio comes in pieces. `continues`: it is the next clause of the sentence before.
+        case sentence(TurnID, String, continues: Bool = false)
         /// Continues the text of the last sentence. May arrive ahead of its audio.
         case text(TurnID, String)
         case audio(TurnID, SynthesizedSpeech)
@@ -41,7 +41,10 @@ actor SpeechOutput {
 
     /// How far frames are sent ahead of their playout.
     static let aheadMax = Duration.seconds(10)
-    private static let pauseBetweenSentences = Duration.milliseconds(140)
+    /// Silence in addition to that of the audio.
+    static let pauseBetweenSentences = Duration.milliseconds(140)
+    /// With `SpeechTrimming.kept` on both sides, the pause that a speaker makes at a comma: 90 ms.
+    static let pauseBetweenClauses = Duration.milliseconds(50)
 
     /// The audio being played, for echo detection.
     nonisolated let reference = EchoReference()
@@ -79,7 +82,11 @@ actor SpeechOutput {
         case .begin(let id):
             turn?.sender?.cancel()
             turn = SpokenTurn(id: id)
-        case .sentence(let id, let text): if turn?.id == id { turn?.beginSentence(text, pauseBefore: Self.pauseBetweenSentences) }
+        case .sentence(let id, let text, let continues):
+            guard let current = turn, current.id == id else { return }
+            let pause = continues ? Self.pauseBetweenClauses : Self.pauseBetweenSentences
+            let silence = current.silence(at: clock.now())
+            turn?.beginSentence(text, pauseBefore: max(pause - silence, .zero))
         case .text(let id, let text):
             guard turn?.id == id else { return }
             turn?.utterance.extendText(by: text)
@@ -254,6 +261,12 @@ struct SpokenTurn: Sendable {
     func isBeyond(_ end: MediaTime?, at now: Instant) -> Bool {
         guard let end, let sendsUntil, let played = utterance.position(at: end) else { return false }
         return played + Self.positionTolerance < utterance.sentEnd && now < sendsUntil + Self.stallMax
+    }
+
+    /// How long nothing was left to be played.
+    func silence(at now: Instant) -> Duration {
+        guard let sendsUntil, !utterance.hasFrames else { return .zero }
+        return max(now - sendsUntil, .zero)
     }
 
     mutating func beginSentence(_ text: String, pauseBefore: Duration) {

@@ -20,6 +20,9 @@ public struct AssistantDefinition: Sendable, Hashable, Codable {
     public var quickCommands: [String]
     /// Spoken once to a new user, sentence by sentence.
     public var onboarding: [String]
+    /// How long after the end of a user's turn a filler such as "One moment." is spoken if nothing of the response is audible, in milliseconds.
+    /// 0 is never; 1,500 by default.
+    public var fillerAfterMs: Int
     public var widget: WidgetSettings
 
     /// The product voices.
@@ -28,7 +31,8 @@ public struct AssistantDefinition: Sendable, Hashable, Codable {
     public init(
         id: String, name: String = "Assistant", instructions: String = "", greetings: [String] = [], voice: String = "alloy",
         language: String = "en", providers: AssistantProviders = AssistantProviders(), tools: [AssistantTool] = [],
-        quickCommands: [String] = [], onboarding: [String] = [], widget: WidgetSettings = WidgetSettings()
+        quickCommands: [String] = [], onboarding: [String] = [], fillerAfterMs: Int = AssistantLimits.fillerAfterMillisecondsDefault,
+        widget: WidgetSettings = WidgetSettings()
     ) {
         self.id = id
         self.name = name
@@ -40,6 +44,7 @@ public struct AssistantDefinition: Sendable, Hashable, Codable {
         self.tools = tools
         self.quickCommands = quickCommands
         self.onboarding = onboarding
+        self.fillerAfterMs = fillerAfterMs
         self.widget = widget
     }
 
@@ -56,6 +61,9 @@ public struct AssistantDefinition: Sendable, Hashable, Codable {
         tools = try fields.decodeIfPresent([AssistantTool].self, forKey: .tools) ?? base.tools
         quickCommands = try fields.decodeIfPresent([String].self, forKey: .quickCommands) ?? base.quickCommands
         onboarding = try fields.decodeIfPresent([String].self, forKey: .onboarding) ?? base.onboarding
+        // Null is never, too.
+        let fillerAfter = fields.contains(.fillerAfterMs) ? 0 : base.fillerAfterMs
+        fillerAfterMs = try fields.decodeIfPresent(Int.self, forKey: .fillerAfterMs) ?? fillerAfter
         widget = try fields.decodeIfPresent(WidgetSettings.self, forKey: .widget) ?? base.widget
     }
 }
@@ -102,10 +110,13 @@ public struct ProviderSettings: Sendable, Hashable, Codable {
     public var retries: Int?
     /// Of a recognizer: whether it is asked for partial results while the user speaks; false by default.
     public var partialResults: Bool?
+    /// Of a responder: whether it is asked when the user pauses, before the end of the turn is decided; true by default. An answer is
+    /// discarded if the user continues, so a responder that is asked early gets more requests.
+    public var askEarly: Bool?
 
     public init(
         baseUrl: String, apiKeyEnv: String? = nil, model: String, voice: String? = nil, timeoutMs: Int? = nil, retries: Int? = nil,
-        partialResults: Bool? = nil
+        partialResults: Bool? = nil, askEarly: Bool? = nil
     ) {
         self.baseUrl = baseUrl
         self.apiKeyEnv = apiKeyEnv
@@ -114,6 +125,7 @@ public struct ProviderSettings: Sendable, Hashable, Codable {
         self.timeoutMs = timeoutMs
         self.retries = retries
         self.partialResults = partialResults
+        self.askEarly = askEarly
     }
 }
 

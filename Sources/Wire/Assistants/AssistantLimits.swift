@@ -15,6 +15,8 @@ public enum AssistantLimits {
     public static let toolDescriptionBytesMax = 4_096
     public static let toolParametersBytesMax = 16 << 10
     public static let urlBytesMax = 2_048
+    public static let fillerAfterMilliseconds = 0...15_000
+    public static let fillerAfterMillisecondsDefault = 1_500
     public static let toolTimeoutMilliseconds = 100...60_000
     public static let toolTimeoutMillisecondsDefault = 10_000
     public static let providerTimeoutMilliseconds = 100...120_000
@@ -40,6 +42,9 @@ extension AssistantDefinition {
         if name.isEmpty { return "name is empty" }
         if !Self.voices.contains(voice) { return "voice must be one of \(Self.voices.joined(separator: ", "))" }
         if !LanguageTag.isValid(language) { return "language must be a BCP 47 tag, such as en or de-AT" }
+        if !(AssistantLimits.fillerAfterMilliseconds ~= fillerAfterMs) {
+            return Fault.range("filler_after_ms", AssistantLimits.fillerAfterMilliseconds)
+        }
         return Fault.size(of: name, AssistantLimits.nameBytesMax, "name")
             ?? Fault.size(of: instructions, AssistantLimits.instructionsBytesMax, "instructions")
             ?? Fault.list(greetings, AssistantLimits.greetingsMax, AssistantLimits.sentenceBytesMax, "greetings")

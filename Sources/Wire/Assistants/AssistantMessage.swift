@@ -112,20 +112,24 @@ public struct AssistantMessageError: Error, Sendable, Hashable, CustomStringConv
     init(_ description: String) { self.description = description }
 }
 
-/// How long the stages of one turn took. Milliseconds from the end of the user's speech, unless stated otherwise; nil for a stage that did not
-/// take place.
+/// How long the stages of one turn took. Milliseconds; nil for a stage that did not take place.
+///
+/// Everything is measured by the assistant. The user's voice ends with its last sound louder than −45 dBov, at most 30 dB below the loudest,
+/// at the time at which that arrived. For text and digits, it ends when they arrived.
 public struct TurnMetrics: Sendable, Hashable, Codable {
     /// Number of the turn in its call.
     public var turn: Int
-    /// Until the assistant decided that the user had finished.
+    /// From the end of the user's voice until the assistant decided that the user had finished, which is the end of the turn.
     public var endOfTurnMs: Int?
     /// Duration of the final recognition, most of which passes before the end of the turn.
     public var recognitionMs: Int?
-    /// From the end of the turn to the responder's first text.
+    /// From the end of the turn to the responder's first text. About 0 if the responder was asked early (`ProviderSettings.askEarly`).
     public var firstTokenMs: Int?
-    /// From the end of the turn to the first synthesized audio.
+    /// From the end of the turn to the first synthesized audio of the response.
     public var firstAudioMs: Int?
-    /// Until the gateway released the first audio to the user.
+    /// From the end of the user's voice to the first sound of the response, when a client that plays what arrives makes it audible: silence at
+    /// the beginning of the synthesized audio counts, a filler before the response does not. Includes
+    /// 23 ms for the codec and the client. What the network between user and gateway and the user's devices add is not known to the assistant.
     public var voiceToVoiceMs: Int?
     public var interrupted: Bool
 

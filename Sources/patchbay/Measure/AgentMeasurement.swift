@@ -42,6 +42,7 @@ struct AgentMeasurement: Sendable {
     /// Says one thing whatever it is told.
     private struct FixedResponder: Responder {
         let text: String
+        let isWorthPreparing = false
 
         func respond(to conversation: Conversation) -> AsyncThrowingStream<ResponsePart, any Error> {
             AsyncThrowingStream { stream in

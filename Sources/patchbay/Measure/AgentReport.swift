@@ -9,7 +9,9 @@ struct AgentReport: Sendable, Codable {
         var seconds: Double
         var text: [String]
         var errors: Int
+        /// As heard, and as the assistant reports it (`turn.metrics`).
         var voiceToVoiceMs: Int?
+        var reportedMs: Int?
     }
 
     var words = 0
@@ -61,6 +63,11 @@ struct AgentReport: Sendable, Codable {
             lines.append("  answered          \(turns.filter { $0.voiceToVoiceMs != nil }.count) of \(turns.count) recordings")
             let short = turns.filter { $0.seconds <= 3 }.compactMap(\.voiceToVoiceMs)
             lines.append("  voice to voice    \(Self.spread(turns.compactMap(\.voiceToVoiceMs))); up to 3 s: \(Self.spread(short))")
+        }
+        let off = turns.compactMap { turn in turn.reportedMs.flatMap { reported in turn.voiceToVoiceMs.map { reported - $0 } } }.sorted()
+        if !off.isEmpty {
+            let far = off.map(abs).sorted()
+            lines.append("  reported          off by median \(off[off.count / 2]) ms; without sign \(Self.spread(far))")
         }
         if !metrics.isEmpty {
             lines.append("  end of turn       \(Self.spread(metrics.compactMap(\.endOfTurnMs)))")

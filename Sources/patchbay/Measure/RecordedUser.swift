@@ -18,6 +18,8 @@ final class RecordedUser: Sendable {
         /// Utterances of the assistant that were played.
         var answers = 0
         var voice: TrackSID?
+        /// Samples of `waiting` up to the end of the recording's voice.
+        var voiceLeft = 0
         /// When the voice of the recording being played began, and when it was last audible, by `MediaClock`.
         var speechBegan: Instant?
         var speechEnded: Instant?
@@ -47,7 +49,7 @@ final class RecordedUser: Sendable {
     /// What was heard of the assistant since its last long pause, 48 kHz.
     var answer: [Int16] { state.withLock { $0.answer } }
 
-    /// From the end of the recording to the first audio of the answer; nil without an answer.
+    /// From the end of the recording's voice to the first sound of the answer; nil without an answer.
     var voiceToVoice: Duration? {
         state.withLock { state in
             guard let ended = state.speechEnded, let began = state.answerBegan else { return nil }
@@ -59,6 +61,7 @@ final class RecordedUser: Sendable {
     func say(_ sound: PCMBuffer) {
         guard let samples = try? sound.mixedToMono().resampled(to: SpeechEncoder.sampleRate).samples else { return }
         state.withLock { state in
+            state.voiceLeft = state.waiting.count + Sound.voiceEnd(of: samples)
             state.waiting += samples
             (state.speechBegan, state.speechEnded, state.answerBegan) = (nil, nil, nil)
         }
@@ -124,19 +127,22 @@ final class RecordedUser: Sendable {
         var source = try microphone.makePCMSource()
         let silence = [Int16](repeating: 0, count: PCMChunk.samplesPerChannel)
         while !state.withLock({ $0.hasLeft }) {
-            let samples = state.withLock { state -> [Int16] in
+            let (samples, voice) = state.withLock { state -> ([Int16], Int) in
+                let voice = min(state.voiceLeft, silence.count)
+                state.voiceLeft -= voice
                 var samples = Array(state.waiting.prefix(silence.count))
                 state.waiting.removeFirst(samples.count)
                 samples += silence.dropFirst(samples.count)
                 state.recording.user += samples
-                return samples
+                return (samples, voice)
             }
             do { try await source.write(samples) } catch RequestFailure.ended { return }
-            guard Self.isAudible(samples) else { continue }
+            guard voice > 0 else { continue }
             let isVoice = AudioLevel(of: samples).value < 35
             state.withLock { state in
                 if isVoice { state.speechBegan = state.speechBegan ?? MediaClock.now }
-                state.speechEnded = MediaClock.now
+                // The last sample is recorded now.
+                state.speechEnded = MediaClock.now + (.zero - Sound.duration(of: silence.count - voice))
                 state.answerBegan = nil
             }
         }
@@ -149,26 +155,56 @@ final class RecordedUser: Sendable {
                 continue
             }
             for await chunk in room.pcm(of: voice) {
-                let isAudible = Self.isAudible(chunk.samples)
+                let sound = Sound.firstAudible(in: chunk.samples)
                 state.withLock { state in
                     // The user's side is the clock of the recording.
                     let missing = state.recording.user.count - state.recording.assistant.count - 2 * chunk.samples.count
                     if missing > 0 { state.recording.assistant += [Int16](repeating: 0, count: missing) }
                     state.recording.assistant += chunk.samples
                     let now = MediaClock.now
-                    if isAudible, state.lastHeard.map({ now - $0 > Self.pauseBetweenAnswers }) ?? true { state.answer = [] }
+                    if sound != nil, state.lastHeard.map({ now - $0 > Self.pauseBetweenAnswers }) ?? true { state.answer = [] }
                     state.answer += chunk.samples
-                    guard isAudible else { return }
-                    state.answerBegan = state.answerBegan ?? now
+                    guard let sound else { return }
+                    // The first sample is played now.
+                    state.answerBegan = state.answerBegan ?? now + Sound.duration(of: sound)
                     state.lastHeard = now
                 }
             }
             return
         }
     }
+}
 
-    /// Louder than −50 dBov.
-    private static func isAudible(_ samples: [Int16]) -> Bool { AudioLevel(of: samples).value < 50 }
+/// Finds sounds in 48 kHz PCM, to 5 ms, and the end of a voice, to 10 ms.
+private enum Sound {
+    private static let pieceSize = 240
+    /// Sounds are louder than −50 dBov.
+    private static let audible = 50
+    /// A voice is louder than −45 dBov, and at most 30 dB below the loudest sound, so that the noise of a recording is none.
+    private static let voice = 45
+    private static let range = 30
+
+    static func duration(of samples: Int) -> Duration { .nanoseconds(Int64(samples) * 62_500 / 3) }
+
+    /// The index of the first audible sample.
+    static func firstAudible(in samples: [Int16]) -> Int? {
+        pieces(of: samples, pieceSize).first { $0.level < audible }?.range.lowerBound
+    }
+
+    /// The index after the last sample with voice.
+    static func voiceEnd(of samples: [Int16]) -> Int {
+        let pieces = pieces(of: samples, 2 * pieceSize)
+        let loudest = pieces.map(\.level).min() ?? 127
+        return pieces.last { $0.level < min(voice, loudest + range) }?.range.upperBound ?? samples.count
+    }
+
+    /// Pieces and their levels in −dBov.
+    private static func pieces(of samples: [Int16], _ size: Int) -> [(range: Range<Int>, level: Int)] {
+        stride(from: 0, to: samples.count, by: size).map { start in
+            let range = start..<min(start + size, samples.count)
+            return (range, Int(AudioLevel(of: Array(samples[range])).value))
+        }
+    }
 }
 
 /// Both sides of a conversation, 48 kHz: the user on the left, the assistant on the right.

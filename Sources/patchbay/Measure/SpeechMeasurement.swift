@@ -12,10 +12,13 @@ extension AgentMeasurement {
         try await call(answering: "Okay.") { user, notes in
             var report = AgentReport()
             for recording in recordings {
-                notes.state.withLock { $0.finals = [] }
+                let before = notes.state.withLock { state in
+                    state.finals = []
+                    return state.metrics.count
+                }
                 user.say(recording.sound)
                 try? await user.waitForSilence(of: .milliseconds(1_500), within: recording.sound.duration + .seconds(12))
-                let finals = notes.state.withLock { $0.finals }
+                let (finals, metrics) = notes.state.withLock { ($0.finals, $0.metrics.dropFirst(before)) }
                 let errors = WordErrors(of: finals.joined(separator: " "), comparedTo: recording.text)
                 let delay = user.voiceToVoice.map { Int($0.inMilliseconds) }
                 report.words += errors.words
@@ -24,9 +27,9 @@ extension AgentMeasurement {
                     AgentReport.Turn(
                         name: recording.name, seconds: Double(recording.sound.duration.inMilliseconds) / 1_000, text: finals,
                         errors: errors.count,
-                        voiceToVoiceMs: delay))
+                        voiceToVoiceMs: delay, reportedMs: metrics.last?.voiceToVoiceMs))
                 progress(
-                    "\(recording.name): \(errors.count) errors, \(finals.count) turns, \(delay.map { "\($0) ms" } ?? "no answer")  \(finals.joined(separator: " | "))"
+                    "\(recording.name): \(errors.count) errors, \(finals.count) turns, \(delay.map { "\($0) ms" } ?? "no answer"), reported \(metrics.last?.voiceToVoiceMs ?? 0) ms  \(finals.joined(separator: " | "))"
                 )
             }
             report.metrics = notes.state.withLock { $0.metrics }

@@ -132,6 +132,18 @@ struct AssistantRouteTests {
         #expect(stored?.providers.recognizer?.partialResults == true)
     }
 
+    @Test func fillerAndEarlyRequestsCanBeTurnedOff() async throws {
+        let backend = try TestBackend()
+        let body = #"""
+            {"id":"shop","name":"Shop","filler_after_ms":null,
+             "providers":{"responder":{"base_url":"https://llm.example","model":"m","ask_early":false}}}
+            """#
+        let put = try ask(backend.gateway, "PUT", "/v1/assistants/shop", body, token: Self.administrator)
+        #expect(put.status == 200, "\(put.text)")
+        let stored = try await backend.store.assistants().first { $0.id == "shop" }
+        #expect(stored?.providers.responder?.askEarly == false && stored?.fillerAfterMs == 0)
+    }
+
     @Test(arguments: [
         (#"{"id":"zoo"}"#, "differs from the path's"), (#"{"id":"shop","name":""}"#, "name is empty"),
         (#"{"id":"shop","tools":[{"name":"t","url":"gopher://x"}]}"#, "tools[0].url must begin with"),

@@ -76,7 +76,7 @@ struct ConversationSpeechTests {
     @Test func phrasesAreCompleteAndDifferInEachLanguage() {
         #expect(AssistantPhrases.languages == ["en", "de", "es", "fr"])
         let all = AssistantPhrases.languages.map { AssistantPhrases(language: $0) }
-        for text in [\AssistantPhrases.greeting, \.question, \.apology, \.notUnderstood, \.toolFailed, \.tryAgain] {
+        for text in [\AssistantPhrases.greeting, \.question, \.apology, \.filler, \.notUnderstood, \.toolFailed, \.tryAgain] {
             #expect(Set(all.map { $0[keyPath: text] }).count == all.count)
             #expect(all.allSatisfy { !$0[keyPath: text].isEmpty && $0[keyPath: text].utf8.count <= AssistantMessage.Limits.titleMax })
         }

@@ -50,6 +50,7 @@ final class ScriptedRecognizer: SpeechRecognizer {
 final class ScriptedResponder: Responder {
     private let asked = Mutex<[Conversation]>([])
     private let script: @Sendable (Conversation) throws -> [ResponsePart]
+    let isWorthPreparing = false
 
     init(_ script: @escaping @Sendable (Conversation) throws -> [ResponsePart]) {
         self.script = script

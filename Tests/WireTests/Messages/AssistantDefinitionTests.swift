@@ -36,6 +36,14 @@ struct AssistantDefinitionTests {
         #expect(try JSON.decode(AssistantDefinition.self, from: json, names: .snakeCase) == Self.complete)
     }
 
+    @Test("The filler can be turned off", arguments: [("", 1_500), (#","filler_after_ms":null"#, 0), (#","filler_after_ms":0"#, 0)])
+    func filler(_ field: String, _ expected: Int) throws {
+        let definition = try JSON.decode(AssistantDefinition.self, from: Array(#"{"id":"a"\#(field)}"#.utf8), names: .snakeCase)
+        #expect(definition.fillerAfterMs == expected && definition.fault == nil)
+        let json = try JSON.encode(definition, names: .snakeCase)
+        #expect(try JSON.decode(AssistantDefinition.self, from: json, names: .snakeCase) == definition)
+    }
+
     @Test func limitsAreInclusive() {
         var definition = Self.complete
         definition.id = String(repeating: "a", count: 64)
@@ -58,6 +66,7 @@ struct AssistantDefinitionTests {
 
     @Test(arguments: [
         Flaw("id must have 1 to 64 letters") { $0.id = "" },
+        Flaw("filler_after_ms must be 0 to 15000") { $0.fillerAfterMs = 15_001 },
         Flaw("id must have 1 to 64 letters") { $0.id = "a/b" },
         Flaw("id must have 1 to 64 letters") { $0.id = "größe" },
         Flaw("id must have 1 to 64 letters") { $0.id = String(repeating: "a", count: 65) },

@@ -35,6 +35,7 @@ class AssistantDefinition:
     tools: list[Tool] | None = None
     quick_commands: list[str] | None = None
     onboarding: list[str] | None = None
+    filler_after_ms: int | None = None
     widget: dict[str, Any] | None = None
 
 
