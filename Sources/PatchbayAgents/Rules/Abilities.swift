@@ -3,6 +3,7 @@ internal import Wire
 /// What the assistant can do, and what it honestly cannot.
 enum Abilities {
     static let unableStart = "I can't do that yet."
+    static let unknownStart = "I don't know that."
     private static let abilities = [
         "tell the time in many cities", "tell the date", "count", "calculate", "convert units", "set timers", "remind you of something",
         "tell a joke",
@@ -12,19 +13,23 @@ enum Abilities {
     /// What a responder without network and devices cannot do: phrases, and an answer.
     private static let limits: [(phrases: [String], answer: String)] = [
         (
-            ["weather", "forecast", "temperature outside", "going to rain", "raining", "umbrella"],
+            ["weather", "forecast", "temperature outside", "going to rain", "raining", "umbrella", "rain", "snow", "the temperature"],
             "I can't look up the weather, because I work without the internet."
         ),
         (
             ["news", "headlines", "stock", "stocks", "bitcoin", "football", "score"],
             "I can't look that up, because I work without the internet."
         ),
-        (["music", "song", "songs", "radio", "playlist", "sing", "spotify"], "I can't play music. I can only talk."),
+        (
+            ["music", "song", "songs", "radio", "playlist", "sing", "spotify", "play some", "play me", "jazz"],
+            "I can't play music. I can only talk."
+        ),
         (["translate", "translation", "how do you say"], "I can't translate. I speak English only."),
         (
             ["google", "search", "look up", "wikipedia", "internet", "browse", "website"],
             "I can't search, because I work without the internet."
         ),
+        (["call my", "phone", "dial", "make a call"], "I can't call anybody."),
         (["email", "e-mail", "text message", "send a message", "whatsapp"], "I can't send messages."),
         (["turn on", "turn off", "switch on", "switch off", "lights", "light", "thermostat"], "I can't control lights or other devices."),
         (["book", "reserve", "order", "buy", "taxi", "pizza"], "I can't book or order anything."),
@@ -66,7 +71,7 @@ enum Abilities {
             utterance.has(
                 "help", "what can you do", "you do for me", "what do you do", "can you do", "what can i ask", "what can i say",
                 "your abilities",
-                "what are you able", "what else can you"), utterance.words.count <= 10
+                "what are you able", "what else can you", "do math", "do maths"), utterance.words.count <= 10
         else { return nil }
         return [
             .text("I can tell you the time and the date, here and in many cities. "), .text("I count, calculate and convert units. "),
@@ -90,9 +95,10 @@ enum Abilities {
     }
 
     /// When no rule applies.
-    static func fallback(in situation: Situation) -> [ResponsePart] {
+    static func fallback(to utterance: Utterance, in situation: Situation) -> [ResponsePart] {
         let first = Int(situation.chance % UInt64(abilities.count))
         let named = (0..<3).map { abilities[(first + 5 * $0) % abilities.count] }
-        return [.text("\(unableStart) I can \(named[0]), \(named[1]), or \(named[2]).")]
+        let isQuestion = utterance.starts("what", "who", "whose", "where", "why", "how", "which", "when")
+        return [.text("\(isQuestion ? unknownStart : unableStart) I can \(named[0]), \(named[1]), or \(named[2]).")]
     }
 }

@@ -8,7 +8,7 @@ enum Arithmetic {
         guard let (spoken, value) = result(of: utterance.words) else { return nil }
         guard value.isFinite else { return [.text("That has no answer.")] }
         guard let (text, isExact) = NumberWords.text(value) else { return [.text("That number is too large for me.")] }
-        return [.text("\(spoken) is \(isExact ? "" : "about ")\(text).")]
+        return [.text("\(spoken.capitalizedFirst) is \(isExact ? "" : "about ")\(text).")]
     }
 
     /// - Returns: the expression in words and digits, and its value.
@@ -20,6 +20,7 @@ enum Arithmetic {
             let parts = opening.split(separator: " ").map(String.init)
             if words.starts(with: parts) { words.removeFirst(parts.count) }
         }
+        if words.suffix(2) == ["equal", "to"] { words.removeLast(2) }
         for ending in ["equals", "equal", "is", "make", "makes"] where words.last == ending { words.removeLast() }
         if words.first == "the" { words.removeFirst() }
         guard words.count >= 2 else { return nil }

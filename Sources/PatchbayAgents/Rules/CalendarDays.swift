@@ -15,6 +15,7 @@ enum CalendarDays {
         if utterance.has("what month", "which month", "what is the month", "month is it") {
             return [.text("It is \(DayText.month(of: situation.now, situation.calendar)).")]
         }
+        if utterance.starts("is it", "is today", "is tomorrow"), let day = weekday(utterance, situation) { return day }
         let asksForDay = utterance.has(
             "what day", "which day", "what date", "which date", "the date", "today's date", "tomorrow's date", "day of the week",
             "what weekday",
@@ -33,9 +34,21 @@ enum CalendarDays {
         situation.calendar.component(component, from: situation.now)
     }
 
+    /// "is it Friday"
+    private static func weekday(_ utterance: Utterance, _ situation: Situation) -> [ResponsePart]? {
+        let isTomorrow = utterance.starts("is tomorrow")
+        let calendar = situation.calendar
+        guard let date = calendar.date(byAdding: .day, value: isTomorrow ? 1 : 0, to: situation.now),
+            let named = DayReference.weekdays.firstIndex(where: { utterance.has($0) })
+        else { return nil }
+        let isRight = calendar.component(.weekday, from: date) == named + 1
+        return [.text("\(isRight ? "Yes" : "No"), \(isTomorrow ? "tomorrow" : "today") is \(DayText.date(date, in: calendar)).")]
+    }
+
     private static func sentence(about day: DayReference, _ situation: Situation) -> String {
         let calendar = situation.calendar
         let distance = DayText.days(from: situation.now, to: day.date, in: calendar)
+        if let rest = day.rest { return "\(day.name) \(distance < 0 ? "was" : "is") \(rest)." }
         var text = DayText.date(day.date, in: calendar)
         if calendar.component(.year, from: day.date) != part(.year, of: situation) {
             text += ", \(calendar.component(.year, from: day.date))"
@@ -68,6 +81,8 @@ struct DayReference: Hashable, Sendable {
     let name: String
     /// Named by its distance from today.
     let isRelative: Bool
+    /// What the name does not say: "a Thursday" for "December 24", "November 30" for "Next Monday".
+    private(set) var rest: String?
 
     private static let holidays: [(phrases: [String], name: String, month: Int, day: Int)] = [
         (["christmas eve"], "Christmas Eve", 12, 24), (["christmas", "xmas"], "Christmas", 12, 25),
@@ -79,7 +94,7 @@ struct DayReference: Hashable, Sendable {
     private static let months = [
         "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
     ]
-    private static let weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
+    static let weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
 
     init?(_ words: [String], now: Date, calendar: Calendar) {
         let text = " " + words.joined(separator: " ") + " "
@@ -105,14 +120,14 @@ struct DayReference: Hashable, Sendable {
             self.init(days(count), name, isRelative: true)
         } else if let (month, day) = Self.monthAndDay(words) {
             guard let date = Self.next(month, day, after: now, calendar) else { return nil }
-            self.init(
-                date, "\(Self.months[month - 1].prefix(1).uppercased() + Self.months[month - 1].dropFirst()) \(day)", isRelative: false)
-        } else if let weekday = Self.weekdays.firstIndex(where: has) {
+            self.init(date, DayText.day(of: date, calendar), isRelative: false)
+            rest = "a \(Self.weekdays[calendar.component(.weekday, from: date) - 1].capitalizedFirst)"
+        } else if let index = Self.weekdays.firstIndex(where: has) {
             let isLast = has("last")
-            let ahead = (weekday + 1 - calendar.component(.weekday, from: now) + 7) % 7
-            let name = Self.weekdays[weekday].prefix(1).uppercased() + Self.weekdays[weekday].dropFirst()
-            let distance = isLast ? (ahead == 0 ? -7 : ahead - 7) : (ahead == 0 && has("next") ? 7 : ahead)
-            self.init(days(distance), "\(isLast ? "Last" : "Next") \(name)", isRelative: false)
+            let ahead = (index + 1 - calendar.component(.weekday, from: now) + 7) % 7
+            let date = days(isLast ? (ahead == 0 ? -7 : ahead - 7) : (ahead == 0 && has("next") ? 7 : ahead))
+            self.init(date, "\(isLast ? "Last" : "Next") \(Self.weekdays[index].capitalizedFirst)", isRelative: false)
+            rest = DayText.day(of: date, calendar)
         } else {
             return nil
         }
@@ -196,6 +211,12 @@ enum DayText {
         var style = Date.FormatStyle(locale: Locale(identifier: "en_US"), calendar: calendar, timeZone: calendar.timeZone)
         style = style.weekday(.wide).month(.wide).day()
         return date.formatted(style)
+    }
+
+    /// "November 27".
+    static func day(of date: Date, _ calendar: Calendar) -> String {
+        let style = Date.FormatStyle(locale: Locale(identifier: "en_US"), calendar: calendar, timeZone: calendar.timeZone)
+        return date.formatted(style.month(.wide).day())
     }
 
     static func month(of date: Date, _ calendar: Calendar) -> String {

@@ -35,6 +35,10 @@ enum Clock {
             guard utterance.has("time zone") else { return nil }
             return [.text("My clock is that of the machine on which I run. Its time zone is \(situation.timeZone.identifier).")]
         }
+        if let span = SpokenDuration.find(in: utterance.words)?.duration, utterance.has("in"), span <= Schedule.spanMax {
+            let later = situation.now.addingTimeInterval(span / .seconds(1))
+            return [.text("In \(SpokenDuration.text(of: span)), it is \(TimeOfDay.text(of: later, in: situation.calendar)).")]
+        }
         guard let place = place(in: utterance) else {
             return [.text("It is \(TimeOfDay.text(of: situation.now, in: situation.calendar)).")]
         }

@@ -13,7 +13,7 @@ enum Memory {
             let rest = utterance.words[count...].joined(separator: " ")
             guard !again.contains(rest) || (rest == "please" && prefix == "say"), !rest.hasPrefix("that "), !rest.hasPrefix("what "),
                 !rest.hasPrefix("your "),
-                !rest.hasPrefix("the last"), !rest.hasPrefix("the alphabet"), !rest.hasPrefix("something ")
+                rest != "my name", !rest.hasPrefix("the last"), !rest.hasPrefix("the alphabet"), !rest.hasPrefix("something ")
             else { return nil }
             return [.text(utterance.sentence(from: count))]
         }
@@ -60,6 +60,11 @@ enum Memory {
 
     // MARK: Names
 
+    private static let nationalities: Set = [
+        "American", "Australian", "Austrian", "British", "Canadian", "Chinese", "Dutch", "English", "French", "German", "Indian", "Irish",
+        "Italian", "Japanese", "Korean", "Polish", "Russian", "Scottish", "Spanish", "Swedish", "Swiss", "Turkish", "Ukrainian",
+    ]
+
     private static func usersName(_ utterance: Utterance, _ situation: Situation) -> [ResponsePart]? {
         if utterance.has("what is my name", "who am i", "know my name", "remember my name", "say my name", "my name again") {
             let told = situation.questions.reversed().lazy.compactMap { name(in: Utterance($0)) }.first
@@ -77,8 +82,11 @@ enum Memory {
             guard phrase == "my name is" || (utterance.starts(phrase) && utterance.words.count - start <= 2) else { continue }
             let word = utterance.text(start..<start + 1).filter { $0.isLetter || $0 == "-" || $0 == "'" }
             guard !word.isEmpty, !["not", "what", "back", "a", "an", "later", "in", "when"].contains(word.lowercased()) else { continue }
-            return word.prefix(1).uppercased() + word.dropFirst()
+            return word.capitalizedFirst
         }
-        return nil
+        // "I'm Anna", in which the recognizer writes a capital letter.
+        guard utterance.starts("i am"), utterance.words.count == 3 else { return nil }
+        let word = utterance.text(2..<3)
+        return word.first?.isUppercase == true && word.allSatisfy(\.isLetter) && !nationalities.contains(word) ? word : nil
     }
 }

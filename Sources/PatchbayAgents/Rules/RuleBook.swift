@@ -28,14 +28,10 @@ struct RuleBook: Sendable {
 
     private func respond(to text: String) -> [ResponsePart] {
         let lines = text.split(whereSeparator: \.isNewline).suffix(Self.linesMax).map(withoutSpeaker)
-        if lines.count > 1 {
-            let answers = lines.compactMap { answer(to: $0) }
-            if answers.count == lines.count { return Self.merged(answers) }
-            // A pause may have divided a sentence.
-            let whole = answer(to: lines.joined(separator: " "))
-            return whole ?? (answers.isEmpty ? Abilities.fallback(in: situation) : Self.merged(answers))
-        }
-        return lines.first.flatMap { answer(to: $0) } ?? Abilities.fallback(in: situation)
+        let answers = lines.compactMap { answer(to: $0) }
+        // A pause may have divided a sentence.
+        if answers.count < lines.count, lines.count > 1, let whole = answer(to: lines.joined(separator: " ")) { return whole }
+        return answers.isEmpty ? Abilities.fallback(to: Utterance(lines.last ?? ""), in: situation) : Self.merged(answers)
     }
 
     private func answer(to text: String) -> [ResponsePart]? {

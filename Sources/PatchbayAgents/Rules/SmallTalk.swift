@@ -21,7 +21,7 @@ enum SmallTalk {
         Entry(
             phrases: [
                 "are you a robot", "are you human", "are you a human", "are you real", "are you a person", "are you alive", "are you an ai",
-                "are you a machine", "are you a computer", "are you a bot",
+                "are you a machine", "are you a real person", "are you a computer", "are you a bot",
             ],
             answers: ["I am a computer program. I recognize what you say, and answer by rules."]),
         Entry(
@@ -68,6 +68,10 @@ enum SmallTalk {
         Entry(
             phrases: ["i am hungry", "i am sad", "i am tired", "i am sick", "i feel bad"],
             answers: ["I'm sorry to hear that. A joke may help. Just ask for one."]),
+        Entry(
+            phrases: ["say something", "talk to me"], answers: ["I am listening. Ask me for a joke, or for the time in Tokyo."], wordsMax: 4
+        ),
+        Entry(phrases: ["game", "games"], answers: ["I can flip a coin, roll dice, or play rock, paper, scissors."]),
         // Conduct.
         Entry(
             phrases: ["hold on", "one moment", "wait a", "just a moment", "just a second", "give me a moment", "wait", "a moment"],

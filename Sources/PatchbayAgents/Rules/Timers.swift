@@ -47,6 +47,7 @@ enum Timers {
         }
         let words = utterance.words
         if utterance.has("why did", "did you remind") { return nil }
+        if utterance.has("every", "daily") { return [.text("I can remind you once, but not again and again.")] }
         let span = SpokenDuration.find(in: words)
         let time = span == nil ? TimeOfDay.find(in: words) : nil
         let subject = subject(of: utterance, from: start, without: (span?.range ?? time?.range).map { Array($0) } ?? [])
@@ -64,12 +65,12 @@ enum Timers {
     private static func subject(of utterance: Utterance, from start: Int, without times: [Int]) -> String {
         let skipped: Set = ["tomorrow", "today", "tonight"]
         let indices = (start..<utterance.words.count).filter { !times.contains($0) && !skipped.contains(utterance.words[$0]) }
-        guard let first = indices.first(where: { !["for", "me", "that", "and"].contains(utterance.words[$0]) }) else { return "" }
+        guard let first = indices.first(where: { !["for", "me", "and"].contains(utterance.words[$0]) }) else { return "" }
         var text = indices.filter { $0 >= first }.map { Perspective.turned(utterance.text($0..<$0 + 1)) }.filter { !$0.isEmpty }
             .joined(separator: " ")
         while text.utf8.count > subjectMax { text.removeLast() }
         guard !text.isEmpty else { return "" }
-        return ["to ", "about ", "of "].contains { text.lowercased().hasPrefix($0) } ? text : "about \(text)"
+        return ["to ", "about ", "of ", "that "].contains { text.lowercased().hasPrefix($0) } ? text : "about \(text)"
     }
 
     private static func set(
@@ -83,7 +84,7 @@ enum Timers {
         let isLater = DayText.days(from: situation.now, to: date, in: situation.calendar) > 0
         let reminder = Reminder(
             title: title.hasPrefix("Reminder") ? title : "\(title) for \(spoken)", text: text,
-            after: .seconds(date.timeIntervalSince(situation.now).rounded()))
+            after: .seconds(Int(date.timeIntervalSince(situation.now).rounded())))
         let promise =
             title.hasPrefix("Reminder") ? "I'll remind you\(title.dropFirst("Reminder".count))" : "Your \(title.lowercased()) is set"
         return set(reminder, situation, "\(promise) at \(spoken)\(isLater ? ", tomorrow" : "").")
@@ -176,8 +177,4 @@ enum Timers {
 extension PendingReminder {
     /// In whole seconds; what has just begun is not shortened by a moment.
     fileprivate var rounded: Duration { .seconds(Int((remaining / .seconds(1)).rounded(.up))) }
-}
-
-extension String {
-    fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

@@ -48,7 +48,7 @@ struct FirstMinutesTests {
         ("How much is one hundred and five divided by two?", "105 divided by 2 is 52.5."),
         ("what is ten divided by three", "10 divided by 3 is about 3.3333."),
         ("What is 5 divided by 0?", "That has no answer."),
-        ("the square root of 81", "the square root of 81 is 9."),
+        ("the square root of 81", "The square root of 81 is 9."),
         ("What is two plus three times four?", "2 plus 3 times 4 is 14."),
         ("three point five minus one", "3.5 minus 1 is 2.5."),
         ("Subtract 3 from 10.", "10 minus 3 is 7."),
@@ -88,7 +88,14 @@ struct FirstMinutesTests {
         ("set a timer for to minutes", "Your timer for 2 minutes starts now."),
         ("Wake me up at seven.", "Your alarm is set at 7 o'clock in the evening."),
         ("remind me at a quarter past four to feed my cat", "I'll remind you to feed your cat at 4:15 in the afternoon."),
-        ("What's on your mind, parrot?", "I can't do that yet. I can tell the time in many cities, set timers, or spell words."),
+        ("What's on your mind, parrot?", "I don't know that. I can tell the time in many cities, set timers, or spell words."),
+        ("Open the door.", "I can't do that yet. I can tell the time in many cities, set timers, or spell words."),
+        ("What day is next Monday?", "Next Monday is November 30."),
+        ("what day is the 24th of december", "December 24 is a Thursday."),
+        ("Is it Friday?", "Yes, today is Friday, November 27."),
+        ("What time is it in five hours?", "In 5 hours, it is 8:05 in the evening."),
+        ("I'm Thomas.", "Nice to meet you, Thomas."),
+        ("What's one plus one equal to?", "1 plus 1 is 2."),
     ]) func whatElseVisitorsSayIsAnswered(_ said: String, _ answer: String) {
         #expect(RulesUser.answer(to: said) == answer)
     }

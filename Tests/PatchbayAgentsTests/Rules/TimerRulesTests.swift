@@ -22,6 +22,7 @@ struct TimerRulesTests {
         ("Remind me about the oven in a minute and a half.", "This is your reminder about the oven.", 90),
         ("Remind me to leave at 3:30 pm.", "This is your reminder to leave.", 1_500),
         ("Remind me at nine in the morning to buy bread.", "This is your reminder to buy bread.", 64_500),
+        ("Remind me in ten minutes that the pizza is ready.", "This is your reminder that the pizza is ready.", 600),
         ("Wake me in two minutes thirty.", "This is your alarm.", 150),
         ("Start a five-minute timer.", "Your timer for 5 minutes is over.", 300),
         ("Set an alarm for noon.", "This is your alarm.", 75_300),

@@ -169,6 +169,10 @@ private struct Tokens {
     }
 }
 
+extension String {
+    var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}
+
 /// Turns what a user says about themselves into what the assistant says to them: "my mother" is "your mother".
 enum Perspective {
     private static let pronouns = [
