@@ -34,6 +34,20 @@ struct AssistantCards: Sendable, Hashable {
         return card
     }
 
+    enum ReminderState { case set, due, cancelled }
+
+    /// Returns a card for a reminder, which replaces the one of its earlier state.
+    static func reminder(_ entry: Schedule.Entry, is state: ReminderState) -> AssistantCard {
+        let body =
+            switch state {
+            case .set: "Due in \(SpokenDuration.text(of: entry.reminder.after))."
+            case .due: entry.reminder.text
+            case .cancelled: "Cancelled."
+            }
+        let actions = state == .set ? [AssistantCard.Action(id: "cancel", title: "Cancel")] : []
+        return AssistantCard(id: entry.id, kind: .info, title: entry.reminder.title, body: body, actions: actions)
+    }
+
     /// Returns a card for a failed tool, with the action `tryAgain` if retrying may help.
     static func failure(of call: ToolCall, _ message: String, retry: Bool, tryAgain: String) -> AssistantCard {
         let name = call.name.split { $0 == "_" || $0 == "-" }.joined(separator: " ")

@@ -10,6 +10,7 @@ struct Responding {
     var log = ConversationLog()
     var transcripts = TranscriptRevisions()
     private(set) var cards = AssistantCards()
+    private(set) var schedule = Schedule()
     /// Turns that were begun and are not in the log yet.
     private var records: [TurnID: TurnRecord] = [:]
     private var stopwatches: [TurnID: TurnStopwatch] = [:]
@@ -80,7 +81,8 @@ struct Responding {
         return Conversation(
             instructions: configuration.instructions, messages: log.messages, tools: configuration.definition.tools,
             language: configuration.definition.language,
-            userName: record.messages.first.flatMap { log.name(of: $0.speaker) } ?? "")
+            userName: record.messages.first.flatMap { log.name(of: $0.speaker) } ?? "",
+            reminders: schedule.pending(at: configuration.clock.now()))
     }
 
     /// Requests the response that will probably be needed, or discards the one that was requested.
@@ -138,6 +140,7 @@ struct Responding {
     mutating func forget(_ turn: TurnID) {
         if task?.turn == turn { cancelTask() }
         preparation.release()
+        restoreReminders(of: records[turn])
         records[turn] = nil
         stopwatches[turn] = nil
     }
@@ -164,6 +167,7 @@ struct Responding {
     ///
     /// - Returns: whether the assistant said it on its own.
     mutating func record(_ turn: TurnID, heard: String) -> Bool {
+        carryOutChanges(of: turn)
         guard var record = records.removeValue(forKey: turn) else { return false }
         // The text before tool calls is part of what was heard.
         for index in record.tools.indices { record.tools[index].text = "" }
@@ -176,6 +180,60 @@ struct Responding {
     mutating func finish(_ turn: TurnID) {
         reportMetrics(of: turn)
         if let segment = transcripts.complete(turn) { room?.publish(segment) }
+    }
+
+    // MARK: Reminders
+
+    /// A user who goes on speaking before the turn is audible gets another response, so nothing is changed until then.
+    mutating func schedule(_ reminder: Reminder, in turn: TurnID) {
+        change(.add(reminder, at: configuration.clock.now()), in: turn)
+    }
+
+    mutating func cancelSchedule(_ id: String, in turn: TurnID) {
+        change(.cancel(id: id), in: turn)
+    }
+
+    private mutating func change(_ change: Schedule.Change, in turn: TurnID) {
+        records[turn]?.changes.append(change)
+        if records[turn]?.isAudible == true { carryOutChanges(of: turn) }
+    }
+
+    /// The turn is audible.
+    mutating func started(_ turn: TurnID) {
+        records[turn]?.isAudible = true
+        carryOutChanges(of: turn)
+        for entry in records[turn]?.reminders ?? [] { show(AssistantCards.reminder(entry, is: .due)) }
+    }
+
+    private mutating func carryOutChanges(of turn: TurnID) {
+        let changes = records[turn]?.changes ?? []
+        records[turn]?.changes = []
+        for change in changes {
+            switch change {
+            case .add(let reminder, let time):
+                if let entry = schedule.add(reminder, at: time) {
+                    show(AssistantCards.reminder(entry, is: .set))
+                } else {
+                    configuration.logger.warning("A reminder was refused", metadata: ["after": "\(reminder.after)"])
+                }
+            case .cancel(let id): if let entry = schedule.cancel(id: id) { show(AssistantCards.reminder(entry, is: .cancelled)) }
+            }
+        }
+    }
+
+    /// Begins a turn that says the reminders that are due.
+    mutating func announceReminders(in turn: TurnID, with writer: ResponseWriter?) {
+        let due = schedule.takeDue(at: configuration.clock.now())
+        let sentences = due.flatMap { AssistantGreeting.sentences(of: $0.reminder.text) }
+        let synthesizer = configuration.engines.synthesizer
+        begin(turn, [], nil) { await writer?.say(sentences, with: synthesizer) }
+        records[turn]?.reminders = due
+    }
+
+    private mutating func restoreReminders(of record: TurnRecord?) {
+        for entry in schedule.restore(record?.reminders ?? []) {
+            configuration.logger.warning("A reminder could not be spoken", metadata: ["id": "\(entry.id)"])
+        }
     }
 
     private mutating func reportMetrics(of turn: TurnID) {
@@ -197,6 +255,11 @@ struct TurnRecord: Sendable, Hashable {
     func response(in heard: String) -> String {
         filler.hasPrefix(heard) ? "" : heard.hasPrefix(filler) ? String(heard.dropFirst(filler.count)).trimmingSpaces() : heard
     }
+    /// Changes of the schedule, until the turn is audible.
+    var changes: [Schedule.Change] = []
+    /// Those that the turn announces.
+    var reminders: [Schedule.Entry] = []
+    var isAudible = false
 
     struct ToolEntry: Sendable, Hashable {
         var text: String

@@ -86,9 +86,11 @@ struct ResponseWriter: Sendable {
     }
 
     /// Says sentences that need no responder.
-    func say(_ sentences: [String]) async {
+    ///
+    /// - Parameter synthesizer: nil is the announcer, for texts that are the same in many calls.
+    func say(_ sentences: [String], with synthesizer: (any SpeechSynthesizer)? = nil) async {
         do {
-            for sentence in sentences { try await speak(sentence, with: configuration.engines.announcer) }
+            for sentence in sentences { try await speak(sentence, with: synthesizer ?? configuration.engines.announcer) }
             output.submit(.complete(turn))
         } catch {
             await pipeline.failed(turn, error)
@@ -136,6 +138,8 @@ struct ResponseWriter: Sendable {
                 }
                 for piece in splitter.pieces(appending: text) { speak(piece) }
             case .toolCall(let call): round.calls.append(call)
+            case .schedule(let reminder): await pipeline.update { $0.schedule(reminder, in: turn) }
+            case .cancelSchedule(let id): await pipeline.update { $0.cancelSchedule(id, in: turn) }
             case .endCall: await pipeline.update { $0.endsAfter = turn }
             }
         }

@@ -130,6 +130,7 @@ public actor VoicePipeline {
         handle(.tick)
         continueConversation()
         beginOnboarding()
+        announceReminders()
         // A session is opened once a user has come and the conversation so far is known.
         if !attendance.users.isEmpty, !past.isPending { exchange(.began) }
         exchange(.tick)
@@ -270,6 +271,12 @@ public actor VoicePipeline {
         say(turn, opening.onboardingSentences)
     }
 
+    /// Announces reminders that are due, unless somebody speaks or the call is on hold; then a later tick tries again.
+    private func announceReminders() {
+        guard responding.schedule.isDue(at: now), !machine.isHeld, let turn = machine.beginOwnTurn(at: now) else { return }
+        responding.announceReminders(in: turn, with: writer(turn))
+    }
+
     /// Takes over a conversation, once what was said is known.
     private func continueConversation() {
         guard past.continues(at: now) else { return }
@@ -359,7 +366,9 @@ public actor VoicePipeline {
 
     private func take(_ report: SpeechOutput.Report) {
         switch report {
-        case .started(let turn): handle(.speechStarted(turn))
+        case .started(let turn):
+            handle(.speechStarted(turn))
+            responding.started(turn)
         case .extended(let turn, let progress):
             // The turn may have ended meanwhile.
             guard responding.messages(of: turn) != nil else { return }

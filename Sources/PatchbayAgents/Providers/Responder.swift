@@ -25,6 +25,10 @@ public enum ResponsePart: Sendable, Hashable {
     case text(String)
     /// A tool to be run. Complete: its arguments are not streamed.
     case toolCall(ToolCall)
+    /// Says something later, in a turn of its own, as soon as nobody speaks. Takes effect once the turn is audible.
+    case schedule(Reminder)
+    /// Cancels one of `Conversation.reminders`. Takes effect once the turn is audible.
+    case cancelSchedule(String)
     /// The call shall end once everything was spoken.
     case endCall
 }
@@ -55,16 +59,19 @@ public struct Conversation: Sendable, Hashable {
     public var language: String
     /// The user's display name; empty if unknown.
     public var userName: String
+    /// Reminders of this call that are not due yet, soonest first.
+    public var reminders: [PendingReminder]
 
     public init(
         instructions: String = "", messages: [ConversationMessage] = [], tools: [AssistantTool] = [], language: String = "en",
-        userName: String = ""
+        userName: String = "", reminders: [PendingReminder] = []
     ) {
         self.instructions = instructions
         self.messages = messages
         self.tools = tools
         self.language = language
         self.userName = userName
+        self.reminders = reminders
     }
 }
 

@@ -33,10 +33,10 @@ struct DemoTests {
             nil, ["agent", "console", "--play", "demo/ps-goforward.wav", "--record", file.path] + (isJSON ? ["--json"] : []), seconds: 90)
         #expect(outcome.status == 0, "\(outcome.output)\n\(outcome.complaint)")
         let lines = outcome.output.split(separator: "\n")
-        for (role, start) in [("user", ""), ("assistant", "You said: ")] {
+        for (role, start, end) in [("user", "Go", "."), ("assistant", "I can't go", ", because I am only a voice.")] {
             // The recognizer writes the number as a word or in digits, depending on where its window ended.
             let expected = ["ten", "10"].map { number in
-                let text = "\(start)Go forward \(number) meters."
+                let text = "\(start) forward \(number) meters\(end)"
                 return isJSON ? #"{"data":{"role":"\#(role)","text":"\#(text)"},"type":"transcript"}"# : "\(role): \(text)"
             }
             #expect(lines.contains { expected.contains(String($0)) }, "\(outcome.output)")

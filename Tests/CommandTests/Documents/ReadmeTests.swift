@@ -34,7 +34,9 @@ struct ReadmeTests {
             try expectSubtitles(String(outcome.output[subtitles..<assistant]), "Please book a table", "I have booked a table")
             #expect(outcome.output.components(separatedBy: "\"summary_snippet\"").count == 2, "one session is listed")
             #expect(outcome.output.contains("user: Go forward ten meters."), "the assistant heard the user\n\(outcome.output)")
-            #expect(outcome.output.contains("assistant: You said: Go forward ten meters."), "the user heard the assistant")
+            #expect(
+                outcome.output.contains("assistant: I can't go forward ten meters, because I am only a voice."),
+                "the user heard the assistant")
 
             let again = try await run(blocks[0], on: gateway)
             #expect(again.status == 0, "\(again.output)\n\(again.complaint)")

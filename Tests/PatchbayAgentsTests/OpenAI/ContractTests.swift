@@ -19,6 +19,7 @@ struct ContractTests {
             case .text(let piece): text += piece
             case .toolCall(let call): calls.append(try entry(call))
             case .endCall: endsCall = true
+            case .schedule, .cancelSchedule: Issue.record("no model schedules anything")
             }
         }
         #expect(text.trimmingCharacters(in: .whitespaces) == contract.text ?? "")

@@ -66,7 +66,7 @@ async def demonstration(world: World):
         button = "[...document.querySelectorAll('button')].find((button) => button.offsetParent && button.textContent.trim() === 'Start call')"
         await page.until(f"{button} && !{button}.disabled")
         await page.run(f"{button}.click()")
-        await page.until(f"/You said: {WORDS}/i.test(document.body.innerText)", timeout=60)
+        await page.until(f"/I can't {WORDS}/i.test(document.body.innerText)", timeout=60)
         expect_quiet_console(page)
     await world.end(demo, signal.SIGINT)
     expect_equal(demo.returncode, 0, "the demonstration's exit code")
