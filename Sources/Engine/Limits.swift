@@ -43,6 +43,16 @@ package enum Limits {
     package static let aheadWaitingBytesMax = 2 << 20
     /// Bytes of all `ahead` tracks of one shard; beyond it new frames are dropped.
     package static let aheadStoredBytesMax = 256 << 20
+    /// Audio of one microphone that is kept for an agent that is on its way, the oldest frames beyond it are dropped.
+    package static let earlierSpeechMax: Duration = .seconds(5)
+    /// Kept frames are dropped after this time: the user has been silent or muted since.
+    package static let earlierAgeMax: Duration = .seconds(15)
+    /// Memory for the kept frames of one track: 5 s at 95 kbit/s.
+    package static let earlierTrackBytes = 64 << 10
+    /// Kept tracks of one room; one more takes the place of the one that was published first.
+    package static let earlierTracksPerRoomMax = 16
+    /// Memory for kept frames of the process, shared equally by its shards; a track beyond it takes the place of the one kept longest.
+    package static let earlierBytesMax = 64 << 20
     /// A timer that fires later than this was held up by a pause of the process, and not by load alone.
     package static let pauseMin: Duration = .seconds(2)
     /// Malformed messages per second before a connection is closed.

@@ -100,6 +100,7 @@ events = {
     "talk.stopped": {
         "participant": str, "track": track_sid, "ts": int, "reason": OneOf("end", "silence", "cleared", "muted", "left"),
     },
+    "talk.earlier": {"participant": str, "track": track_sid, "ts": int, "live_ts": int},
     "silence": {"participant": str, "silent_ms": int},
     "playout.started": {"participant": str, "track": track_sid, "epoch": int, "ts": int},
     "playout.finished": position | {"participant": str, "track": track_sid, "epoch": int},

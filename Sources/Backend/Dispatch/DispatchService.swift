@@ -146,6 +146,8 @@ package actor DispatchService: Service {
         case .roomOpened(let room, let agents):
             for agent in agents { begin(JobRequest(room: room, assistant: agent.assistant, metadata: agent.metadata, reason: .token)) }
             for rule in rules where rule.matches(room) { begin(JobRequest(room: room, assistant: rule.assistant, reason: .rule)) }
+            // Jobs that were created before the room could be told.
+            for job in jobs.jobs(in: room) { announceExpectation(of: job) }
         case .agent(let identity, let room, let presence):
             guard case .assistant(let assistant) = CallParty(identity) else { return }
             handle(.agent(assistant, in: room, presence))
@@ -251,6 +253,7 @@ package actor DispatchService: Service {
 
     private func note(_ job: JobInfo) {
         inbox.registry.note(job)
+        announceExpectation(of: job)
         let level: Logger.Level =
             switch job.status {
             case .pending, .offered: .debug
@@ -268,6 +271,15 @@ package actor DispatchService: Service {
         case .accepted: report(.accepted, of: job.assistant, to: call)
         case .failed, .cancelled: report(.failed(reason: job.error ?? "the job has ended"), of: job.assistant, to: call)
         case .pending, .offered, .running, .succeeded: break
+        }
+    }
+
+    /// Tells the room whether to keep what users say for the job's agent. It learns of a running job by the agent's join.
+    private func announceExpectation(of job: JobInfo) {
+        switch job.status {
+        case .pending, .offered, .accepted: rooms.send(.agentExpected(job.identity, true), to: job.room)
+        case .running: break
+        case .succeeded, .failed, .cancelled: rooms.send(.agentExpected(job.identity, false), to: job.room)
         }
     }
 

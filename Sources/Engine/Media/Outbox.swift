@@ -14,7 +14,8 @@ package struct Outbox: ~Copyable, Sendable {
     package enum Next: Sendable, Hashable {
         case control([UInt8])
         /// The reference passes to the caller, who releases it. The frame must carry flag 0x08 if frames before it were dropped.
-        case frame(FrameRef, afterDrop: Bool, since: Instant)
+        /// `since` is when it was queued; nil for earlier speech, which is late in any case.
+        case frame(FrameRef, afterDrop: Bool, since: Instant?)
     }
 
     private struct Waiting: Sendable {
@@ -23,6 +24,7 @@ package struct Outbox: ~Copyable, Sendable {
         let since: Instant
         /// Frames of this track directly before it were dropped.
         let isAfterDrop: Bool
+        let isEarlier: Bool
     }
 
     private var replay: Deque<(event: EncodedEvent, seq: UInt64)> = []
@@ -72,12 +74,18 @@ package struct Outbox: ~Copyable, Sendable {
     }
 
     /// Queues a stored frame; drops the oldest ones beyond the limit.
-    package mutating func append(_ frame: FrameRef, of alias: TrackAlias, at now: Instant, dropped: (FrameRef) -> Void) {
+    ///
+    /// - Parameter isEarlier: it was said before the subscriber came.
+    package mutating func append(
+        _ frame: FrameRef, of alias: TrackAlias, at now: Instant, isEarlier: Bool = false, dropped: (FrameRef) -> Void
+    ) {
         while frames.count >= framesMax, let oldest = frames.popFirst() {
             markInterrupted(oldest.alias)
             dropped(oldest.frame)
         }
-        frames.append(Waiting(frame: frame, alias: alias, since: now, isAfterDrop: Self.take(alias, from: &interruptedAtEnd)))
+        frames.append(
+            Waiting(
+                frame: frame, alias: alias, since: now, isAfterDrop: Self.take(alias, from: &interruptedAtEnd), isEarlier: isEarlier))
     }
 
     /// Drops expired frames, oldest first.
@@ -103,7 +111,8 @@ package struct Outbox: ~Copyable, Sendable {
         }
         guard allowsFrame, let waiting = frames.popFirst() else { return nil }
         let isInterrupted = Self.take(waiting.alias, from: &interrupted)
-        return .frame(waiting.frame, afterDrop: waiting.isAfterDrop || isInterrupted, since: waiting.since)
+        return .frame(
+            waiting.frame, afterDrop: waiting.isAfterDrop || isInterrupted, since: waiting.isEarlier ? nil : waiting.since)
     }
 
     /// Records a frame dropped before it was queued. Linear in the queued frames.

@@ -36,7 +36,8 @@ package struct PatchPanel: Sendable {
         case dropped(DropReason)
         /// To the queue at that index, which releases it by the clock, and if `hasOtherTargets` to other shards.
         case ahead(patch: Int, queue: Int, hasOtherTargets: Bool)
-        /// To the subscribers here, usually a `sole` one, and if `hasOtherTargets` to a recording or to other shards.
+        /// To the subscribers here, usually a `sole` one, and if `hasOtherTargets` to a recording, to other shards, or into the ring of kept
+        /// frames.
         case live(patch: Int, sole: UInt32?, edge: TrackMeter.Edge?, hasOtherTargets: Bool)
     }
 
@@ -110,6 +111,17 @@ package struct PatchPanel: Sendable {
         if let index = index(of: alias, publishedBy: slot) { patches[slot][index].tap = tap }
     }
 
+    package mutating func setKept(_ kept: Int?, of alias: TrackAlias, by slot: Int) {
+        if let index = index(of: alias, publishedBy: slot) { patches[slot][index].kept = kept }
+    }
+
+    /// The frames of that index are not kept any more. Linear in patches.
+    package mutating func forgetKept(_ kept: Int) {
+        for slot in patches.indices {
+            for index in patches[slot].indices where patches[slot][index].kept == kept { patches[slot][index].kept = nil }
+        }
+    }
+
     package mutating func clear(_ alias: TrackAlias, by slot: Int, epoch: UInt8) {
         guard let index = index(of: alias, publishedBy: slot) else { return }
         patches[slot][index].clear(epoch: epoch)
@@ -162,9 +174,19 @@ package struct Patch: Sendable {
     /// The only subscriber, if there is exactly one: avoids reading the array in calls of two.
     private var soleSubscriber: UInt32?
     /// Other shards with subscribers.
-    package private(set) var trunks: [Trunk] = []
+    package private(set) var trunks: [Trunk] = [] {
+        didSet { updateTargets() }
+    }
     /// Index of the recording tap in a list of the shell; nil if it is not recorded.
-    package var tap: Int?
+    package var tap: Int? {
+        didSet { updateTargets() }
+    }
+    /// Index among the tracks whose latest frames are kept for an agent; nil if no agent is on its way.
+    package var kept: Int? {
+        didSet { updateTargets() }
+    }
+    /// Whether frames have targets besides the subscribers here: one branch per frame for all of them.
+    private var hasOtherTargets = false
     package var meter: TrackMeter
     private var bucket: TokenBucket
 
@@ -206,7 +228,11 @@ package struct Patch: Sendable {
         if let reason = admit(header, at: now) { return .dropped(reason) }
         if let aheadIndex { return .ahead(patch: index, queue: aheadIndex, hasOtherTargets: !trunks.isEmpty) }
         return .live(
-            patch: index, sole: soleSubscriber, edge: meter.record(header, at: now), hasOtherTargets: tap != nil || !trunks.isEmpty)
+            patch: index, sole: soleSubscriber, edge: meter.record(header, at: now), hasOtherTargets: hasOtherTargets)
+    }
+
+    private mutating func updateTargets() {
+        hasOtherTargets = tap != nil || kept != nil || !trunks.isEmpty
     }
 
     /// Admits only frames of `epoch` from now on. The caller ends the current talkspurt.

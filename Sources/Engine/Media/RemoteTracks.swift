@@ -13,6 +13,8 @@ package struct RemoteTracks: Sendable {
     private struct RemoteTrack {
         var gate = Room.Gate.open
         var subscribers: [UInt32] = []
+        /// Agents that receive earlier speech first; live frames follow when it has ended.
+        var awaiting: [UInt32] = []
     }
 
     private var remoteTracks: [Key: RemoteTrack] = [:]
@@ -35,19 +37,36 @@ package struct RemoteTracks: Sendable {
 
     package mutating func add(subscriber: UInt32, to alias: TrackAlias, of publisher: ParticipantHandle) {
         let key = Key(publisher: publisher, alias: alias)
+        remoteTracks[key]?.awaiting.removeAll { $0 == subscriber }
         guard remoteTracks[key]?.subscribers.contains(subscriber) != true else { return }
         remoteTracks[key, default: RemoteTrack()].subscribers.append(subscriber)
+    }
+
+    /// Adds an agent that receives no live frames until the earlier ones have arrived from the publisher's shard.
+    package mutating func add(awaiting agent: UInt32, to alias: TrackAlias, of publisher: ParticipantHandle) {
+        let key = Key(publisher: publisher, alias: alias)
+        guard remoteTracks[key]?.subscribers.contains(agent) != true, remoteTracks[key]?.awaiting.contains(agent) != true else { return }
+        remoteTracks[key, default: RemoteTrack()].awaiting.append(agent)
+    }
+
+    package func isAwaiting(_ agent: UInt32, _ alias: TrackAlias, of publisher: ParticipantHandle) -> Bool {
+        remoteTracks[Key(publisher: publisher, alias: alias)]?.awaiting.contains(agent) == true
     }
 
     package mutating func remove(subscriber: UInt32, from alias: TrackAlias, of publisher: ParticipantHandle) {
         let key = Key(publisher: publisher, alias: alias)
         remoteTracks[key]?.subscribers.removeAll { $0 == subscriber }
-        if remoteTracks[key]?.subscribers.isEmpty == true { remoteTracks[key] = nil }
+        remoteTracks[key]?.awaiting.removeAll { $0 == subscriber }
+        if let track = remoteTracks[key], track.subscribers.isEmpty, track.awaiting.isEmpty { remoteTracks[key] = nil }
     }
 
-    /// A track goes on under another handle of its publisher.
+    /// A track goes on under another handle of its publisher. Earlier speech that has not arrived yet names the old one and is lost.
     package mutating func move(_ alias: TrackAlias, from old: ParticipantHandle, to new: ParticipantHandle) {
-        remoteTracks[Key(publisher: new, alias: alias)] = remoteTracks.removeValue(forKey: Key(publisher: old, alias: alias))
+        guard var track = remoteTracks.removeValue(forKey: Key(publisher: old, alias: alias)) else { return }
+        let awaiting = track.awaiting
+        track.awaiting = []
+        track.subscribers += awaiting
+        remoteTracks[Key(publisher: new, alias: alias)] = track
     }
 
     /// Sets the gate of a track. Ignored without subscribers here; later ones learn the current gate.

@@ -15,6 +15,8 @@ extension Room {
         case clear(TrackAlias, by: ParticipantHandle, epoch: UInt8)
         /// Retain frames of an `ahead` track from this time on, for subscribers that resume; nil if no subscriber needs any.
         case retain(TrackAlias, by: ParticipantHandle, from: MediaTime?)
+        /// Keep the latest frames of a live track for an agent that is on its way, or stop.
+        case keep(TrackInfo, by: ParticipantHandle, Bool)
         case subscribe(ParticipantHandle, to: TrackAlias, of: ParticipantHandle, SubscriptionOptions)
         case unsubscribe(ParticipantHandle, to: TrackAlias, of: ParticipantHandle)
     }
@@ -34,6 +36,8 @@ extension Room {
         /// Subscription number, assigned by the room; distinguishes replies to an earlier subscription of the same subscriber.
         /// Wraps.
         package var number: UInt32 = 0
+        /// Kept frames of a live track that precede the others; nil for none.
+        package var earlier: EarlierSpeechLimit?
     }
 
     /// Publishes a track. Subscriptions follow the event that announces it, and the reply comes last, so that frames sent at once
@@ -57,6 +61,7 @@ extension Room {
         patch(.publish(info, by: participant.handle))
         let gate = track.gate(by: participant)
         if gate != .open { patch(.gate(info.alias, by: participant.handle, gate)) }
+        keepSpeech(of: track)
         send(.trackPublished(info), to: members.handles(except: participant.handle))
         for subscriber in members.participants where subscriber.isSubscribed(to: track) {
             subscribe(subscriber.handle, to: track)
@@ -83,6 +88,7 @@ extension Room {
         guard let index = tracks.index(of: sid) else { return }
         interruptTalk(at: index, .left)
         guard let track = tracks.remove(sid) else { return }
+        expectedAgents.remove(track: sid)
         for index in 0..<members.count where members[at: index].subscriptionOverrides[sid] != nil {
             members[at: index].subscriptionOverrides[sid] = nil
         }
@@ -113,13 +119,16 @@ extension Room {
         // The reply comes first: no frame may overtake it.
         reply(to: requester)
         updateSubscriptions(index) { $0.subscriptionOverrides[sid] = subscribed }
+        if subscribed { noteSubscribed(requester.handle) }
     }
 
     /// - Parameter from: media time at which to continue an `ahead` track; nil for the current position.
     mutating func subscribe(_ subscriber: ParticipantHandle, to track: Track, from: MediaTime? = nil) {
         let (mode, epoch, frameMs) = (track.info.mode, track.info.epoch, track.info.frameMs)
         let number = tracks.nextSubscriptionNumber()
-        let options = SubscriptionOptions(mode: mode, epoch: epoch, from: from, frameMilliseconds: frameMs, number: number)
+        let options = SubscriptionOptions(
+            mode: mode, epoch: epoch, from: from, frameMilliseconds: frameMs, number: number,
+            earlier: earlierSpeech(of: track, for: subscriber))
         patch(.subscribe(subscriber, to: track.info.alias, of: track.publisher, options))
     }
 

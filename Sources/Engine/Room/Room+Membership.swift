@@ -31,6 +31,8 @@ extension Room {
         for track in tracks.values where participant.isSubscribed(to: track) {
             subscribe(handle, to: track)
         }
+        // Without automatic subscriptions it has yet to choose.
+        if participant.autoSubscribe { noteSubscribed(handle) }
     }
 
     private mutating func reportAborted(_ handle: ParticipantHandle, _ admission: Admission) {
@@ -144,6 +146,7 @@ extension Room {
         for handle in everyone { emit(.close(handle, .roomClosed)) }
         members.removeAll()
         tracks.removeAll()
+        expectedAgents = ExpectedAgents()
         phase = .over
         emit(.closed)
     }
@@ -212,6 +215,7 @@ extension Room {
             let gate = track.gate(by: participant)
             patch(.move(track.info, from: old, to: new, gate, subscribers: subscribers))
             tap(track)
+            keepSpeechAgain(of: track)
         }
         // After the `move` patches, so that the `ahead` state reaches the new shard before the log, and so before the first frame
         // of the new socket.
@@ -288,6 +292,7 @@ extension Room {
         case .muteParticipant(let identity, let silenced):
             if let index = members.index(of: identity) { silence(silenced, ofParticipantAt: index) }
         case .agentWaiting(let agent, let reason): noteWaiting(agent, reason)
+        case .agentExpected(let agent, let isExpected): expect(agent, isExpected)
         }
     }
 

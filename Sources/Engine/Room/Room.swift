@@ -26,6 +26,8 @@ package struct Room: Sendable {
     package internal(set) var recording: RecordingID?
     /// Assistants that were asked for and cannot come yet, in the order of their first report.
     var waitingAgents: [(agent: Identity, reason: AgentWaitReason)] = []
+    /// Assistants that were asked for and whose agents have not subscribed yet.
+    var expectedAgents = ExpectedAgents()
     var procedures = PendingProcedureCalls()
     var transcript = Transcript()
     var identifiers: IdentifierGenerator
@@ -181,6 +183,8 @@ extension Room {
         case muteParticipant(Identity, Bool)
         /// An assistant that was asked for cannot come yet, or does not come.
         case agentWaiting(Identity, AgentWaitReason)
+        /// A job waits for its agent, or does not any more: earlier speech is kept meanwhile.
+        case agentExpected(Identity, Bool)
     }
 
     /// Performs a request or rejects it. Each request is validated completely before it changes state, so a rejected one leaves no
@@ -307,7 +311,7 @@ extension Room.Effect {
         case .tap(_, let publisher), .untap(_, let publisher): [publisher]
         case .reply(_, _, let handle), .reject(_, _, let handle), .mintToken(let handle, _, _), .close(let handle, _): [handle]
         case .patch(.publish(_, let publisher)), .patch(.unpublish(_, let publisher)), .patch(.gate(_, let publisher, _)),
-            .patch(.clear(_, let publisher, _)), .patch(.retain(_, let publisher, _)):
+            .patch(.clear(_, let publisher, _)), .patch(.retain(_, let publisher, _)), .patch(.keep(_, let publisher, _)):
             [publisher]
         case .patch(.move(_, _, let publisher, _, let subscribers)): [publisher] + subscribers
         case .patch(.subscribe(let subscriber, _, let publisher, _)), .patch(.unsubscribe(let subscriber, _, let publisher)):

@@ -21,6 +21,9 @@ package struct Counters: Sendable {
     /// Tracks of mode `ahead` that are published or subscribed to here, and the bytes of frames they hold.
     package var aheadTracks = 0
     package var aheadBytesHeld = 0
+    /// Tracks whose latest frames are kept for agents that are on their way.
+    package var earlierTracks = 0
+    package var earlier = EarlierCounters()
     package var framesIn: UInt64 = 0
     package var bytesIn: UInt64 = 0
     package var framesOut: UInt64 = 0
@@ -56,6 +59,17 @@ package struct Counters: Sendable {
     package var loopLagSeconds = Histogram(bounds: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5])
 
     package init() {}
+}
+
+/// Frames of users that were kept for agents on their way.
+package struct EarlierCounters: Sendable {
+    package var kept: UInt64 = 0
+    /// Sent to an agent; a frame may be sent to several.
+    package var sent: UInt64 = 0
+    /// Replaced by newer ones or too old, before an agent came.
+    package var replaced: UInt64 = 0
+    /// No agent came: its job, the track or the memory for it ended.
+    package var discarded: UInt64 = 0
 }
 
 /// HTTP counters of one shard.

@@ -56,6 +56,21 @@ extension ExportedMetric {
             perShard(.gauge, "patchbay_ahead_bytes_held", "Bytes of those tracks' frames, queued or kept for resume.") {
                 $0.aheadBytesHeld
             },
+            perShard(.gauge, "patchbay_earlier_tracks", "Microphones whose latest speech is kept for an assistant on its way.") {
+                $0.earlierTracks
+            },
+            perShard(
+                "patchbay_earlier_frames_total",
+                "Frames kept for assistants on their way, and what became of them: sent to an agent (perhaps to several), replaced by newer "
+                    + "ones or too old, or discarded because none came.",
+                by: .init("outcome", ["kept", "sent", "replaced", "discarded"])
+            ) { counters in
+                let earlier = counters.earlier
+                return [
+                    "kept": Double(earlier.kept), "sent": Double(earlier.sent), "replaced": Double(earlier.replaced),
+                    "discarded": Double(earlier.discarded),
+                ]
+            },
             perShard(.counter, "patchbay_frames_received_total", "Media frames received, including those dropped afterwards.") {
                 $0.framesIn
             },

@@ -96,6 +96,7 @@ final class Housekeeping {
         }
         guard period % Self.participantPeriods == 0 else { return }
         channels.check(pauses)
+        media.expireEarlierSpeech()
         context.gateway.operatorLog.noteSuppressedRefusals(at: context.now)
         publishMetrics()
     }
@@ -147,6 +148,7 @@ final class Housekeeping {
         context.counters.channels = channels.count
         context.counters.tracks = media.panel.count
         context.counters.framesHeld = sender.storedFrames
+        context.counters.earlierTracks = media.earlier.count
         context.counters.aheadTracks = media.aheads.count
         context.counters.aheadBytesHeld = media.aheads.storedBytes
         context.counters.loop = context.loop.counters

@@ -43,7 +43,8 @@ struct Listening {
     /// - Returns: the windows that the frame completes.
     mutating func receive(_ frame: ReceivedFrame, of track: TrackSID, at now: Instant, _ reference: EchoReference?) -> [TurnInput] {
         guard let microphone = microphones[track] else { return [] }
-        return inputs(of: microphone, at: now, reference) { try $0.receive(frame, at: now) }
+        // What was said before the assistant came is no echo of it.
+        return inputs(of: microphone, at: now, frame.isEarlier ? nil : reference) { try $0.receive(frame, at: now) }
     }
 
     /// The silence of users from whom no frames arrive.

@@ -28,8 +28,12 @@ public actor VoicePipeline {
     private var opening: AssistantOpening
     /// The conversation before this pipeline joined.
     private var past = PastConversation()
+    /// Set while it is open whether the first user is greeted or answered.
+    private var firstWords: FirstWords?
     /// Whether a user has been greeted.
     private var hasWelcomed = false
+    /// The notice about the language is said as soon as nobody speaks.
+    private var isNoticeDue = false
     private var hasEnded = false
 
     /// - Parameters:
@@ -128,6 +132,7 @@ public actor VoicePipeline {
     private func tick() {
         for input in listening.advance(at: now, responding.output?.reference) { handle(input) }
         handle(.tick)
+        greetAfterFirstWords()
         continueConversation()
         beginOnboarding()
         announceReminders()
@@ -168,6 +173,7 @@ public actor VoicePipeline {
             if transcript.isFinal { realtime?.speech.transcribed(transcript.text, of: transcript.speaker) }
             responding.room?.publish(listening.segment(of: transcript, idSuffix: responding.transcripts.prefix))
         case .respond(let turn, let messages, let end):
+            answerFirstWords()
             let before = responding.abandonment
             responding.begin(turn, messages, listening.heard(end, of: messages.last)) { [weak self] in
                 // The conversation includes what was heard of the turn before.
@@ -208,6 +214,7 @@ public actor VoicePipeline {
             for before in listening.tracks(of: track.participant) { close(before) }
             listening.open(track, at: now)
         case .frame(let track, let frame):
+            if frame.isEarlier { firstWords?.heard(at: now) }
             for input in listening.receive(frame, of: track, at: now, responding.output?.reference) { handle(input) }
         case .microphonePaused(let track): if let who = listening.user(of: track) { handle(.microphoneEnded(who)) }
         case .microphoneEnded(let track): close(track)
@@ -239,11 +246,40 @@ public actor VoicePipeline {
         attendance.join(who)
         responding.log.setName(name, of: who)
         if let limit = configuration.speech.limit { responding.room?.send(.languageLimited(limit)) }
+        // Whoever was here with a microphone may have spoken already.
+        let maySpeak = !hasWelcomed && !listening.tracks(of: who).isEmpty
+        guard firstWords == nil, !maySpeak else {
+            firstWords = firstWords ?? FirstWords(name: name, at: now)
+            return handle(.tick)
+        }
+        greet(name)
+    }
+
+    private func greet(_ name: String) {
         var greeting = opening.takeGreeting(for: name)
         handle(.tick)
         if let notice = takeNotice() { greeting.append(notice) }
         guard !greeting.isEmpty, let turn = machine.beginOwnTurn(at: now) else { return }
         say(turn, greeting)
+    }
+
+    /// Greets the first user, once it is clear that there is nothing to answer.
+    private func greetAfterFirstWords() {
+        if let first = firstWords {
+            guard first.isOver(isTalking: machine.isUserSpeaking || !machine.pending.isEmpty, at: now) else { return }
+            firstWords = nil
+            greet(first.name)
+        } else if !hasWelcomed, isNoticeDue, let turn = machine.beginOwnTurn(at: now), let notice = takeNotice() {
+            say(turn, [notice])
+        }
+    }
+
+    /// The first user has said something: the response takes the place of the greeting. The notice about the language follows it.
+    private func answerFirstWords() {
+        guard firstWords.take() != nil else { return }
+        opening.omitGreeting()
+        isNoticeDue = configuration.speech.notice != nil
+        hasWelcomed = !isNoticeDue
     }
 
     /// Returns the notice about the language, once; nil afterwards, and in a continued conversation.

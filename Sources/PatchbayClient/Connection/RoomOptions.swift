@@ -47,8 +47,8 @@ public enum StreamLimits {
     public static let eventsMax = 1_024
     /// Frames of one track in one stream: 10 s at 20 ms a frame.
     public static let framesMax = 512
-    /// Frames kept for the first reader of a track: 2 s at 20 ms a frame. Without a reader by then, all are dropped and no more are kept.
-    public static let unclaimedFramesMax = 100
+    /// Frames kept for the first reader of a track: 2 s at 20 ms a frame, and 5 s of earlier speech before an agent's arrival. Without a reader by then, all are dropped and no more are kept.
+    public static let unclaimedFramesMax = 350
     /// Pending requests of one room or channel.
     public static let requestsMax = 1_024
     /// Procedure handlers of one room that run at once.

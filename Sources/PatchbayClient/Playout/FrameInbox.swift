@@ -8,11 +8,14 @@ public struct ReceivedFrame: Sendable, Hashable {
     public let packet: [UInt8]
     /// When it was read from the socket, by `MediaClock`.
     public let arrivedAt: Instant
+    /// Whether it was published before this agent subscribed (the event `talk.earlier`): such frames arrive at once, before live ones.
+    public internal(set) var isEarlier: Bool
 
-    public init(header: FrameHeader, packet: [UInt8], arrivedAt: Instant) {
+    public init(header: FrameHeader, packet: [UInt8], arrivedAt: Instant, isEarlier: Bool = false) {
         self.header = header
         self.packet = packet
         self.arrivedAt = arrivedAt
+        self.isEarlier = isEarlier
     }
 }
 
@@ -38,7 +41,8 @@ enum FrameSink: Sendable {
             case .terminated: .abandoned
             @unknown default: .delivered
             }
-        case .inbox(let inbox): inbox.put(frame)
+        // Players play what is said now.
+        case .inbox(let inbox): frame.isEarlier ? .delivered : inbox.put(frame)
         }
     }
 

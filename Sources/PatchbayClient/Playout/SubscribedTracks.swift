@@ -21,6 +21,8 @@ struct SubscribedTracks {
         /// Frames kept for the first reader; nil once there was one, or if none came in time.
         var unclaimed: [ReceivedFrame]? = []
         var last: (sequence: SequenceNumber, epoch: UInt8)?
+        /// The timestamp at which live frames begin, until the first of them.
+        var liveFrom: MediaTime?
 
         init(sid: TrackSID, owner: Identity) {
             self.sid = sid
@@ -57,7 +59,10 @@ struct SubscribedTracks {
     mutating func replace(with tracks: [TrackInfo]) {
         let sids = Set(tracks.map(\.sid))
         remove { !sids.contains($0.sid) }
-        for track in byAlias.values { track.last = nil }
+        for track in byAlias.values {
+            track.last = nil
+            track.liveFrom = nil
+        }
         for track in tracks { add(track) }
     }
 
@@ -80,8 +85,18 @@ struct SubscribedTracks {
         for sink in track.sinks { sink.clear(epoch: epoch) }
     }
 
+    /// Earlier frames of the track follow; those with the timestamp `live` or a later one are live.
+    func expectEarlierFrames(of sid: TrackSID, until live: MediaTime) {
+        track(sid)?.liveFrom = live
+    }
+
     func receive(_ frame: ReceivedFrame) -> Delivery {
         guard let track = byAlias[frame.header.alias] else { return Delivery(undelivered: 1) }
+        var frame = frame
+        if let live = track.liveFrom {
+            frame.isEarlier = frame.header.timestamp.distance(from: live) < 0
+            if !frame.isEarlier { track.liveFrom = nil }
+        }
         var delivery = Self.noteGap(before: frame.header, on: track)
         if var unclaimed = track.unclaimed {
             // Leaves one reference to the array, so that appending does not copy it.

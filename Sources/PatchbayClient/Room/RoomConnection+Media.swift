@@ -35,7 +35,7 @@ extension RoomConnection {
     /// A track's frames in order, each once, without the lost ones.
     ///
     /// Each call creates a stream for one reader. Frames that arrived before the first call are in the first stream, if it is requested
-    /// within 2 s of audio. The stream ends with the track or the room; a reconnect leaves a gap in it. The stream of an unknown track ends
+    /// within 2 s of audio. An agent that was asked for first receives what was said before it came (`ReceivedFrame.isEarlier`). The stream ends with the track or the room; a reconnect leaves a gap in it. The stream of an unknown track ends
     /// at once.
     public func frames(of track: TrackSID) -> AsyncStream<ReceivedFrame> {
         let (stream, sink) = AsyncStream.makeStream(of: ReceivedFrame.self, bufferingPolicy: .bufferingNewest(StreamLimits.framesMax))

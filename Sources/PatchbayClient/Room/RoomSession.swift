@@ -176,6 +176,7 @@ extension RoomSession {
         case .participantLeft(let identity, _):
             remote.removeAll(of: identity)
             pruneSubscriptions()
+        case .talkEarlier(_, let track, _, let live): remote.expectEarlierFrames(of: track, until: live)
         case .tokenRefreshed(let newer, _): token = newer
         case .playoutCleared(let cut, _): didClear(cut.track, epoch: cut.epoch)
         case .procedureCalled(let id, let caller, let method, let payload, let timeout):

@@ -45,6 +45,11 @@ extension Event: Message {
             return .talkStopped(
                 try fields("participant", who), try fields("track", track), at: try fields.time("ts", time),
                 reason: try fields.word("reason", reason, unknown: .end))
+        case .talkEarlier(let who, let track, let start, let live):
+            fields.begin("talk.earlier", "an agent that was asked for, before the frames")
+            return .talkEarlier(
+                try fields("participant", who), try fields("track", track), from: try fields.time("ts", start),
+                live: try fields.time("live_ts", live))
         case .silence(let who, let span):
             fields.begin("silence", "all")
             return .silence(try fields("participant", who), milliseconds: try fields("silent_ms", span))
@@ -148,7 +153,9 @@ extension Event: Message {
         .participantLeft(.blank, reason: .unknown), .agentJoined(.blank), .agentLost(.blank, reason: .unknown),
         .agentState(.blank, .blank), .agentWaiting(.blank, reason: .busy), .trackPublished(.blank), .trackUnpublished(.blank, of: .blank),
         .trackMuted(.blank, of: .blank), .trackUnmuted(.blank, of: .blank), .talkStarted(.blank, .blank, at: MediaTime(ticks: 0)),
-        .talkStopped(.blank, .blank, at: MediaTime(ticks: 0), reason: .end), .speakersChanged([]), .silence(.blank, milliseconds: 0),
+        .talkStopped(.blank, .blank, at: MediaTime(ticks: 0), reason: .end),
+        .talkEarlier(.blank, .blank, from: MediaTime(ticks: 0), live: MediaTime(ticks: 0)), .speakersChanged([]),
+        .silence(.blank, milliseconds: 0),
         .playoutStarted(.blank, of: .blank, epoch: 0, at: MediaTime(ticks: 0)),
         .playoutFinished(.blank, of: .blank, epoch: 0, .blank), .playoutCleared(.blank, by: .blank),
         .playoutMarked(.blank, name: "", .blank, at: nil), .playoutBacklog(.blank, .blank, queuedMs: 0, dropped: 0),

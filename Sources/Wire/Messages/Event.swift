@@ -12,6 +12,8 @@ public enum Event: Sendable, Hashable {
     case qualityChanged(Identity, ConnectionQuality)
     case talkStarted(Identity, TrackSID, at: MediaTime)
     case talkStopped(Identity, TrackSID, at: MediaTime, reason: TalkEnd)
+    /// Frames follow that were published before this agent subscribed, from `from` on; live frames have the timestamp `live` or a later one.
+    case talkEarlier(Identity, TrackSID, from: MediaTime, live: MediaTime)
     case silence(Identity, milliseconds: Int)
     case segment(TranscriptSegment)
     case agentState(Identity, AgentState)

@@ -36,6 +36,8 @@ enum EventText {
         case .qualityChanged(let who, let quality): "\(who) has \(quality) quality"
         case .talkStarted(let who, _, _): "\(who) talks"
         case .talkStopped(let who, _, _, let reason): "\(who) has stopped talking (\(reason))"
+        case .talkEarlier(let who, _, let start, let live):
+            "\(who) has talked for \(Int(live.distance(from: start)) / MediaTime.ticksPerMillisecond) ms before"
         case .silence(let who, let span): "\(who) has been silent for \(span / 1_000) s"
         case .segment(let segment): "\(segment.participant?.text ?? segment.role.rawValue): \"\(segment.text)\"\(segment.final ? "" : "…")"
         case .agentState(let who, let state): "\(who) is \(state)"

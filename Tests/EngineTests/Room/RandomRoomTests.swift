@@ -209,6 +209,7 @@ private struct RandomRoom {
         case 1..<4: return .remove(anyIdentity())
         case 4..<10: return .mute(oneOf(tracks), muted: below(2) == 0)
         case 10..<13: return .updateMetadata("\(below(3))")
+        case 13..<16: return .agentExpected(anyIdentity(), below(4) > 0)
         default:
             let permission = Permission(canPublish: below(3) > 0, canSubscribe: below(2) == 0)
             return .updatePermission(anyIdentity(), permission)

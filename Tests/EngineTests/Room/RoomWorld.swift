@@ -30,6 +30,8 @@ struct RoomWorld {
     /// The patch panels as changed by the effects.
     var options: Set<SubscriptionOptions> = []
     var gates: [TrackAlias: Room.Gate] = [:]
+    /// Tracks whose speech is kept for an agent.
+    var kept: Set<TrackAlias> = []
     private var names: [ParticipantHandle: String] = [:]
     private var lastID: UInt64 = 0
     private var lastSlot: UInt32 = 0
@@ -130,6 +132,7 @@ struct RoomWorld {
         case .patch(.gate(let alias, _, let gate)): "patch gate \(alias.value) \(gate)"
         case .patch(.clear(let alias, _, let epoch)): "patch clear \(alias.value) to \(epoch)"
         case .patch(.retain(let alias, _, let time)): "patch retain \(alias.value) from \(time?.ticks.description ?? "now")"
+        case .patch(.keep(let track, _, let isKept)): "patch \(isKept ? "keep" : "forget") \(track.alias.value)"
         case .patch(.subscribe(let subscriber, let alias, _, _)): "patch subscribe \(name(subscriber)) to \(alias.value)"
         case .patch(.unsubscribe(let subscriber, let alias, _)): "patch unsubscribe \(name(subscriber)) to \(alias.value)"
         case .mintToken(let handle, _, let id): "token\(id == nil ? "" : " re") > \(name(handle))"
@@ -173,6 +176,7 @@ struct RoomWorld {
         case .unpublish(let alias, _):
             #expect(gates[alias] != nil, "no such patch")
             gates[alias] = nil
+            kept.remove(alias)
             options = options.filter { $0.alias != alias }
         case .move(let track, _, _, let gate, let subscribers):
             #expect(gates[track.alias] == gate, "a move must not change the gate")
@@ -182,6 +186,9 @@ struct RoomWorld {
             #expect(gates[alias] != nil && gates[alias] != gate, "the gate is unchanged")
             gates[alias] = gate
         case .clear(let alias, _, _), .retain(let alias, _, _): #expect(gates[alias] != nil, "no such patch")
+        case .keep(let track, _, let isKept):
+            #expect(gates[track.alias] != nil, "no such patch")
+            if isKept { kept.insert(track.alias) } else { #expect(kept.remove(track.alias) != nil, "it is not kept") }
         case .subscribe(let subscriber, let alias, _, _):
             #expect(gates[alias] != nil, "no such patch")
             #expect(options.insert(SubscriptionOptions(subscriber: subscriber, alias: alias)).inserted, "already subscribed")

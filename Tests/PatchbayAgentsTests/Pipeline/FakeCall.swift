@@ -32,14 +32,22 @@ struct FakeCall {
     }
 
     /// Runs the pipeline while `body` plays the user.
-    func run(_ body: @Sendable () async throws -> Void) async throws {
+    ///
+    /// - Parameter before: what the user, who is in the room already, has said before the assistant comes.
+    func run(before: Speech? = nil, _ body: @Sendable () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             await pipeline.attach(to: room)
             group.addTask { await pipeline.run() }
             group.addTask { await room.reportPlayout(to: pipeline) }
             group.addTask { await clock.run(pipeline) }
-            await pipeline.take(.userJoined(FakeRoom.user, name: userName))
-            await pipeline.take(.microphone(FakeRoom.microphone))
+            if let before {
+                await pipeline.take(.microphone(FakeRoom.microphone))
+                await pipeline.take(.userJoined(FakeRoom.user, name: userName))
+                for frame in try frames(of: before) { await pipeline.take(.frame(before.track.sid, frame)) }
+            } else {
+                await pipeline.take(.userJoined(FakeRoom.user, name: userName))
+                await pipeline.take(.microphone(FakeRoom.microphone))
+            }
             try await body()
             await pipeline.end()
             group.cancelAll()
@@ -59,6 +67,17 @@ struct FakeCall {
                 return Int16(index / 60 % 2 == 0 ? level : -level)
             }
             return tone + [Int16](repeating: 0, count: Int(silence.inMilliseconds) * 48)
+        }
+    }
+
+    /// Frames of earlier speech, which arrive at once.
+    private func frames(of speech: Speech) throws -> [ReceivedFrame] {
+        var encoder = try SpeechEncoder()
+        return try (encoder.encode(speech.pcm) + encoder.finish()).enumerated().map { index, frame in
+            let header = FrameHeader(
+                flags: frame.flags, alias: speech.track.alias, sequence: SequenceNumber(UInt16(index)), level: frame.level,
+                timestamp: MediaTime(ticks: speech.start &+ UInt32(960 * index)))
+            return ReceivedFrame(header: header, packet: frame.packet, arrivedAt: clock.now, isEarlier: true)
         }
     }
 

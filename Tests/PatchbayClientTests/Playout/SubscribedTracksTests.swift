@@ -53,6 +53,23 @@ struct RemoteTracksTests {
         #expect(inbox.takeAll().frames.isEmpty)
     }
 
+    @Test mutating func earlierFramesAreMarkedForStreamsAndSkippedByPlayers() async {
+        tracks.add(info("TR_a", alias: 1))
+        let frames = (0..<5).map { ReceivedFrame.number($0) }
+        tracks.expectEarlierFrames(of: TrackSID(text: "TR_a"), until: frames[3].header.timestamp)
+        for frame in frames { _ = tracks.receive(frame) }
+        let (stream, sink) = AsyncStream.makeStream(of: ReceivedFrame.self)
+        var marks: [Bool] = []
+        tracks.addSink(.inbox(inbox), to: TrackSID(text: "TR_a"))
+        #expect(inbox.takeAll().frames == Array(frames[3...]))
+        tracks.addSink(.stream(sink), to: TrackSID(text: "TR_a"))
+        tracks.expectEarlierFrames(of: TrackSID(text: "TR_a"), until: frames[1].header.timestamp)
+        for frame in frames { _ = tracks.receive(frame) }
+        sink.finish()
+        for await frame in stream { marks.append(frame.isEarlier) }
+        #expect(marks == [true, false, false, false, false])
+    }
+
     @Test mutating func slowReaderLosesTheOldestFrames() {
         tracks.add(info("TR_a", alias: 1))
         tracks.addSink(.inbox(inbox), to: TrackSID(text: "TR_a"))

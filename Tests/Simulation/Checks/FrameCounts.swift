@@ -11,6 +11,8 @@ struct FrameCounts {
     var handed = 0
     var written = 0
     var received = 0
+    /// Sent to agents that subscribed later.
+    var earlier = 0
     /// Successful resumes.
     var resumed = 0
 }

@@ -69,7 +69,7 @@ struct RoutingModel {
             let key = Key(publisher: publisher, alias: alias)
             routes[key]?.epoch = epoch
             routes[key]?.clearedAt = now
-        case .retain: break
+        case .retain, .keep: break
         case .subscribe(let subscriber, let alias, let publisher, _):
             routes[Key(publisher: publisher, alias: alias)]?.subscribers.append(Subscriber(handle: subscriber, since: now))
         case .unsubscribe(let subscriber, let alias, let publisher):

@@ -36,6 +36,7 @@ extension World {
             expect(shard.guests.isEmpty, "\(name) still has \(shard.guests.count) guests")
             expect(shard.panel.count == 0 && shard.panel.patches.allSatisfy(\.isEmpty), "\(name) still has patches")
             expect(shard.aheads.count == 0 && shard.aheads.active.isEmpty, "\(name) still has \(shard.aheads.count) `ahead` tracks")
+            expect(shard.earlier.count == 0, "\(name) still keeps speech of \(shard.earlier.count) tracks")
             expect(shard.playoutQueueReports.isEmpty, "\(name) has unsent playout reports")
             expect(shard.remoteTracks.count == 0, "\(name) still has \(shard.remoteTracks.count) remote tracks")
             expect(shard.store.heldCount == 0, "\(name) still stores \(shard.store.heldCount) frames")

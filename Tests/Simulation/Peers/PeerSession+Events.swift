@@ -50,6 +50,12 @@ extension PeerSession {
         case .talkStopped(let identity, let sid, _, _):
             expectKnown(sid, of: identity, event)
             world.expect(talking.remove(sid) != nil, "\(self) receives `talk.stopped` of \(sid), which was not talking")
+        case .talkEarlier(let identity, let sid, let start, let live):
+            expectKnown(sid, of: identity, event)
+            world.expect(peer.kind == .agent, "\(self) is no agent and receives earlier speech")
+            world.expect(live.distance(from: start) > 0, "\(self) receives \(event), which is empty")
+            world.expect(liveFrom[sid] == nil, "\(self) receives earlier speech of \(sid) twice")
+            liveFrom[sid] = live
         case .speakersChanged(let speakers):
             for speaker in speakers { expectKnown(speaker.participant, event) }
         case .qualityChanged(let identity, _), .silence(let identity, _), .agentState(let identity, _), .callHeld(let identity),

@@ -35,6 +35,8 @@ final class PeerSession: CustomStringConvertible {
     var lastData: [Identity: Int] = [:]
     /// The last received frame of each track.
     var lastReceived: [TrackSID: Int] = [:]
+    /// Where live frames begin after earlier ones.
+    var liveFrom: [TrackSID: MediaTime] = [:]
     /// Tracks received on the previous connection only.
     var receivedBeforeResume: Set<TrackSID> = []
     var receivedRequired: Set<Int> = []

@@ -122,7 +122,7 @@ extension SimulatedShard {
 
     func perform(_ change: Room.PatchChange) {
         switch change {
-        case .publish(_, let publisher): perform(.patch(change), whereIs: publisher)
+        case .publish(_, let publisher), .keep(_, let publisher, _): perform(.patch(change), whereIs: publisher)
         case .subscribe(let subscriber, _, let publisher, _), .unsubscribe(let subscriber, _, let publisher):
             perform(.patch(change), whereIs: subscriber)
             if publisher.shard != subscriber.shard { perform(.patch(change), whereIs: publisher) }
@@ -153,7 +153,10 @@ extension SimulatedShard {
             let aheadIndex = track.mode == .ahead ? openAhead(track, by: publisher) : nil
             panel.publish(track, by: Int(publisher.slot), aheadIndex: aheadIndex)
         case .unpublish(let alias, let publisher):
-            if isHere(publisher) { panel.unpublish(alias, by: Int(publisher.slot)) }
+            if isHere(publisher) {
+                forgetSpeech(of: alias, by: publisher)
+                panel.unpublish(alias, by: Int(publisher.slot))
+            }
             if let aheadIndex = aheads.index(of: alias, by: publisher) {
                 closeAhead(aheadIndex)
             } else if !isHere(publisher) {
@@ -180,10 +183,19 @@ extension SimulatedShard {
             } else if panel.add(trunk: subscriber.shard, to: alias, of: Int(publisher.slot)) {
                 replayAhead(alias, of: publisher, to: subscriber.shard, options)
             }
-        case .subscribe(let subscriber, let alias, let publisher, _):
+        case .keep(let track, let publisher, let isKept):
+            if isKept { keepSpeech(of: track, by: publisher) } else { forgetSpeech(of: track.alias, by: publisher) }
+        case .subscribe(let subscriber, let alias, let publisher, let options):
+            if let limit = options.earlier, isHere(publisher) { sendEarlierSpeech(of: alias, by: publisher, to: subscriber, limit) }
             switch (isHere(subscriber), isHere(publisher)) {
             case (true, true): panel.add(subscriber: subscriber.slot, to: alias, of: Int(publisher.slot))
-            case (true, false): if member(at: subscriber) != nil { remoteTracks.add(subscriber: subscriber.slot, to: alias, of: publisher) }
+            case (true, false):
+                guard member(at: subscriber) != nil else { return }
+                if options.earlier == nil {
+                    remoteTracks.add(subscriber: subscriber.slot, to: alias, of: publisher)
+                } else {
+                    remoteTracks.add(awaiting: subscriber.slot, to: alias, of: publisher)
+                }
             case (false, _): panel.add(trunk: subscriber.shard, to: alias, of: Int(publisher.slot))
             }
         case .unsubscribe(let subscriber, let alias, let publisher):

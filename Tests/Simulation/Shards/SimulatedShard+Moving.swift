@@ -12,6 +12,7 @@ extension SimulatedShard {
         switch (isHere(old), isHere(new)) {
         case (true, true): panel.move(alias, from: Int(old.slot), to: Int(new.slot))
         case (true, false):
+            forgetSpeech(of: alias, by: old)
             panel.unpublish(alias, by: Int(old.slot))
             for subscriber in subscribers where isHere(subscriber) { remoteTracks.add(subscriber: subscriber.slot, to: alias, of: new) }
             remoteTracks.setGate(gate, of: alias, by: new)

@@ -22,6 +22,8 @@ final class SimulatedShard {
     var panel = PatchPanel()
     var remoteTracks = RemoteTracks()
     var aheads = AheadTracks()
+    /// So few that tracks are evicted.
+    var earlier = EarlierSpeech(tracksMax: 3)
     var playoutQueueReports: [(publisher: ParticipantHandle, track: TrackSID, queueReport: Room.PlayoutQueueReport)] = []
     var isFlushingReports = false
     var performing = 0

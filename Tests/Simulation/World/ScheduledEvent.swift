@@ -22,6 +22,7 @@ enum ScheduledEvent {
     case reports(session: Int, track: TrackSID)
     // The world.
     case fault
+    case expectation
     case review
     case phase(Phase)
 }

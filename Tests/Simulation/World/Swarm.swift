@@ -42,6 +42,8 @@ package struct Swarm: Sendable {
     /// Rates per second, indexed by `Doing` and `Trouble`; 0 disables one.
     package var actions = [Double](repeating: 0, count: PeerAction.allCases.count)
     package var faults = [Double](repeating: 0, count: Fault.allCases.count)
+    /// Rate per second at which rooms expect an agent, or do not any more: earlier speech is kept for it.
+    package var expectations = 0.0
 
     package init(drawnFrom random: inout SplitMix64) {
         shardCount = random.pick([1, 1, 2, 2, 3, 4]) ?? 1
@@ -77,6 +79,9 @@ package struct Swarm: Sendable {
         for fault in Fault.allCases where random.chance(0.4) {
             faults[fault.rawValue] = fault.meanRate * random.exponential(mean: .seconds(1)).inSeconds
         }
+        // Drawn apart, so that the other draws of a seed stay the same.
+        var apart = random
+        if apart.chance(0.4) { expectations = apart.exponential(mean: .seconds(4)).inSeconds }
     }
 
     /// Whether queues are so small that they overflow without faults.
@@ -102,6 +107,7 @@ package struct Swarm: Sendable {
         if trunkBytesMax < 4 << 20 { parts.append("trunk \(trunkBytesMax) B") }
         if maxParticipants > 0 { parts.append("participants per room \(maxParticipants)") }
         if resuming > 0 { parts.append("resume \(percent(resuming))") }
+        if expectations > 0 { parts.append("expected agents \(perSecond(expectations))") }
         for action in PeerAction.allCases where actions[action.rawValue] > 0 {
             parts.append("\(action) \(perSecond(actions[action.rawValue]))")
         }

@@ -48,6 +48,26 @@ extension World {
         }
     }
 
+    // MARK: Expected agents
+
+    func scheduleExpectation() {
+        guard swarm.expectations > 0 else { return }
+        schedule.add(.expectation, at: now + random.exponential(mean: .nanoseconds(Int64(1e9 / swarm.expectations))))
+    }
+
+    /// A job of a room waits for its agent from now on, usually because that was lost, or does not any more. Rooms ignore what they know.
+    func changeExpectation() {
+        guard case .chaos = phase else { return }
+        defer { scheduleExpectation() }
+        guard let peer = random.pick(peers.filter { $0.kind == .agent }), let home = directory.home(of: roomName(peer.room)) else { return }
+        log("the agent \(peer.identity) is expected, or is not any more")
+        if random.chance(0.7) { mailboxes[home].post(.administer(roomName(peer.room), .remove(peer.identity))) }
+        mailboxes[home].post(.administer(roomName(peer.room), .agentExpected(peer.identity, random.chance(0.8))))
+        shards[home].wakeSoon()
+    }
+
+    // MARK: Commands
+
     /// Posts an administrative command to the room's home shard.
     private func administer(_ fault: Fault) {
         let room = random.below(swarm.roomCount)

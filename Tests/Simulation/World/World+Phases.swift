@@ -13,6 +13,7 @@ extension World {
         for shard in shards { shard.scheduleTick() }
         for peer in peers { schedule.add(.connects(peer: peer.number), at: now + draw(upTo: .milliseconds(500))) }
         scheduleFault()
+        scheduleExpectation()
         schedule.add(.review, at: now + .milliseconds(100))
         schedule.add(.phase(.recovery), at: now + swarm.chaos)
     }

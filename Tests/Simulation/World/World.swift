@@ -97,6 +97,7 @@ package final class World {
         case .answers(let session, let call): sessions[session].answer(call)
         case .reports(let session, let track): sessions[session].report(track)
         case .fault: fault()
+        case .expectation: changeExpectation()
         case .review: review()
         case .phase(let phase): enter(phase)
         }
@@ -113,7 +114,7 @@ package final class World {
 extension World {
     /// One-line statistics of a world that passed.
     package var summary: String {
-        "\(sessions.count) connections, \(counts.resumed) resumed, \(counts.admitted) frames admitted, \(counts.received) received, \(counts.dropped.reduce(0, +)) dropped, "
+        "\(sessions.count) connections, \(counts.resumed) resumed, \(counts.admitted) frames admitted, \(counts.earlier) sent later, \(counts.received) received, \(counts.dropped.reduce(0, +)) dropped, "
             + "\((now - World.start).inMilliseconds) ms"
     }
 }

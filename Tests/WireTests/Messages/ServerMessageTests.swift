@@ -36,6 +36,7 @@ struct ServerMessageTests {
         .speakersChanged([Speaker(participant: ann, track: sid, level: 0.125, active: true)]), .speakersChanged([]),
         .qualityChanged(ann, .poor), .talkStarted(ann, sid, at: MediaTime(ticks: .max)),
         .talkStopped(ann, sid, at: MediaTime(ticks: 0), reason: .silence), .silence(ann, milliseconds: 10_000),
+        .talkEarlier(ann, sid, from: MediaTime(ticks: .max), live: MediaTime(ticks: 9_600)),
         .segment(
             TranscriptSegment(
                 id: "s", rev: 2, role: .assistant, participant: ann, track: sid, text: "hi", final: true, language: "en", startTs: 1,

@@ -52,12 +52,14 @@ final class FrameSender {
         let endsTurn: Bool
         /// In the store, for all subscribers that it is queued for.
         var stored: FrameRef?
+        /// Said before the subscriber came; its time in the queue does not count as lateness.
+        var isEarlier = false
     }
 
-    func stage(_ frame: UnsafeRawBufferPointer, of alias: TrackAlias, endsTurn: Bool) -> StagedFrame {
+    func stage(_ frame: UnsafeRawBufferPointer, of alias: TrackAlias, endsTurn: Bool, isEarlier: Bool = false) -> StagedFrame {
         let copy = frameBuffer + Connection.headroom
         if let bytes = frame.baseAddress { copy.copyMemory(from: bytes, byteCount: frame.count) }
-        return StagedFrame(frame: frame, alias: alias, copy: copy, endsTurn: endsTurn)
+        return StagedFrame(frame: frame, alias: alias, copy: copy, endsTurn: endsTurn, isEarlier: isEarlier)
     }
 
     /// Sends a frame to one subscriber, or queues it.
@@ -86,7 +88,7 @@ final class FrameSender {
             subscriber.outbox.recordDrop(of: frame.alias)
             return countDropped(.full, of: subscriber)
         }
-        subscriber.outbox.append(stored, of: frame.alias, at: now) { dropped in
+        subscriber.outbox.append(stored, of: frame.alias, at: now, isEarlier: frame.isEarlier) { dropped in
             store.release(dropped)
             countDropped(.full, of: subscriber)
         }
@@ -191,7 +193,7 @@ final class FrameSender {
                 participant.socket.write(text: message)
             case .frame(let frame, let afterDrop, let queuedAt):
                 let bytes = store.bytes(of: frame)
-                participant.statistics.lateness.record(now - queuedAt)
+                if let queuedAt { participant.statistics.lateness.record(now - queuedAt) }
                 if let start = bytes.baseAddress { write(start, bytes.count, afterDrop: afterDrop, to: participant) }
                 store.release(frame)
             case nil:

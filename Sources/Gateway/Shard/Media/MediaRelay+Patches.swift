@@ -24,12 +24,14 @@ extension MediaRelay {
             if let track = aheads.index(of: alias, by: publisher) { aheads.tracks[track].retain(from: time) }
         case .subscribe(let subscriber, let alias, let publisher, let listening):
             if listening.mode == .live {
-                subscribe(subscriber, to: alias, of: publisher)
+                subscribe(subscriber, to: alias, of: publisher, listening.earlier)
             } else if context.isLocal(subscriber) {
                 subscribeAhead(subscriber, to: alias, of: publisher, listening)
             } else if panel.add(trunk: subscriber.shard, to: alias, of: Int(publisher.slot)) {
                 replayAhead(alias, of: publisher, to: subscriber.shard, listening)
             }
+        case .keep(let track, let publisher, let isKept):
+            if isKept { keepSpeech(of: track, by: publisher) } else { forgetSpeech(of: track.alias, by: publisher) }
         case .unsubscribe(let subscriber, let alias, let publisher): unsubscribe(subscriber, from: alias, of: publisher)
         }
     }
@@ -39,6 +41,7 @@ extension MediaRelay {
         for slot in panel.patches.indices {
             for patch in panel.patches[slot] {
                 if let tap = patch.tap { taps.remove(tap) }
+                forgetSpeech(of: patch.alias, atSlot: slot)
                 panel.unpublish(patch.alias, by: slot)
             }
         }
@@ -49,6 +52,7 @@ extension MediaRelay {
     private func unpublish(_ alias: TrackAlias, by publisher: ParticipantHandle) {
         if context.isLocal(publisher) {
             forgetTap(of: alias, by: publisher)
+            forgetSpeech(of: alias, by: publisher)
             panel.unpublish(alias, by: Int(publisher.slot))
         }
         if let track = aheads.index(of: alias, by: publisher) {
@@ -69,13 +73,23 @@ extension MediaRelay {
         }
     }
 
-    private func subscribe(_ subscriber: ParticipantHandle, to alias: TrackAlias, of publisher: ParticipantHandle) {
+    private func subscribe(
+        _ subscriber: ParticipantHandle, to alias: TrackAlias, of publisher: ParticipantHandle, _ earlier: Room.EarlierSpeechLimit?
+    ) {
         let participant = slots.occupant(of: subscriber)
         // Not for assistants: they have no loudspeaker, and late frames are better for them than lost ones.
         if let participant, participant.session.kind != .agent { participant.socket.tcp.tuneForLiveMedia() }
+        // Earlier frames come first, then those that arrive from now on.
+        if let earlier, context.isLocal(publisher) { sendEarlierSpeech(of: alias, by: publisher, to: subscriber, earlier) }
         switch (context.isLocal(subscriber), context.isLocal(publisher)) {
         case (true, true): panel.add(subscriber: subscriber.slot, to: alias, of: Int(publisher.slot))
-        case (true, false): if participant != nil { remoteTracks.add(subscriber: subscriber.slot, to: alias, of: publisher) }
+        case (true, false):
+            guard participant != nil else { return }
+            if earlier == nil {
+                remoteTracks.add(subscriber: subscriber.slot, to: alias, of: publisher)
+            } else {
+                remoteTracks.add(awaiting: subscriber.slot, to: alias, of: publisher)
+            }
         case (false, _): panel.add(trunk: subscriber.shard, to: alias, of: Int(publisher.slot))
         }
     }
@@ -105,6 +119,7 @@ extension MediaRelay {
         case (true, true): panel.move(alias, from: Int(old.slot), to: Int(new.slot))
         case (true, false):
             forgetTap(of: alias, by: old)
+            forgetSpeech(of: alias, by: old)
             panel.unpublish(alias, by: Int(old.slot))
             for subscriber in subscribers where context.isLocal(subscriber) {
                 remoteTracks.add(subscriber: subscriber.slot, to: alias, of: new)

@@ -21,6 +21,8 @@ final class MediaRelay {
     @exclusivity(unchecked) var aheads = AheadTracks()
     @exclusivity(unchecked) var trunks: TrunkArrivals
     @exclusivity(unchecked) var taps = RecordingTaps()
+    /// Frames of tracks that are published here, kept for agents that are on their way.
+    @exclusivity(unchecked) var earlier: EarlierSpeech
 
     init(_ context: ShardContext, _ slots: SlotTable<ParticipantConnection>, _ sender: FrameSender, _ rooms: RoomHost) {
         self.context = context
@@ -28,6 +30,7 @@ final class MediaRelay {
         self.sender = sender
         self.rooms = rooms
         trunks = TrunkArrivals(shardCount: context.gateway.mailboxes.count)
+        earlier = EarlierSpeech(shardCount: context.gateway.mailboxes.count)
     }
 
     // MARK: From publishers
@@ -78,6 +81,7 @@ final class MediaRelay {
             }
             if hasOtherTargets {
                 if let tap = panel.patches[slot][patch].tap { record(frame, on: tap, at: now) }
+                if let kept = panel.patches[slot][patch].kept { keep(frame, header, on: kept, at: now) }
                 for trunk in panel.patches[slot][patch].trunks { send(frame, from: publisher.handle, to: Int(trunk.shard)) }
             }
             // After the frame: what the room does about a talkspurt takes longer, and may change the panel.
@@ -90,6 +94,7 @@ final class MediaRelay {
     /// Forwards a frame that its publisher's shard has checked.
     func forward(_ frame: UnsafeRawBufferPointer, fromTrunkOf publisher: ParticipantHandle) {
         guard let base = frame.baseAddress else { return }
+        if let record = EarlierRecord(frame) { return take(record, EarlierRecord.payload(of: frame), from: publisher) }
         let header = FrameHeader(unchecked: base)
         let subscribers = remoteTracks.subscribers(to: header.alias, of: publisher)
         guard subscribers.isEmpty else { return forward(frame, of: header.alias, to: subscribers, endsTurn: false, at: context.now) }

@@ -70,7 +70,7 @@ extension RoomHost {
     private func route(_ change: Room.PatchChange) {
         let effect = Room.Effect.patch(change)
         switch change {
-        case .publish(_, let publisher): route(effect, to: publisher)
+        case .publish(_, let publisher), .keep(_, let publisher, _): route(effect, to: publisher)
         case .subscribe(let subscriber, _, let publisher, _), .unsubscribe(let subscriber, _, let publisher):
             route(effect, to: subscriber)
             if publisher.shard != subscriber.shard { route(effect, to: publisher) }

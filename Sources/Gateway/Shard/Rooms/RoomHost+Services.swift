@@ -59,7 +59,7 @@ extension RoomHost {
             guard context.gateway.recorder != nil else {
                 throw HTTPError(.unsupported, "recording is not configured on this gateway")
             }
-        case .delete, .close, .updateMetadata, .sendData, .stopRecording, .agentWaiting: break
+        case .delete, .close, .updateMetadata, .sendData, .stopRecording, .agentWaiting, .agentExpected: break
         }
     }
 

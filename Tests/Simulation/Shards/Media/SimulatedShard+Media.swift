@@ -32,6 +32,9 @@ extension SimulatedShard {
             let (track, trunks) = (panel.patches[slot][patch].track, panel.patches[slot][patch].trunks)
             world.admitted(frame, from: sender, track: track, at: self)
             forward(frame, of: header.alias, to: sole.map { [$0] } ?? panel.patches[slot][patch].subscribers)
+            if hasOtherTargets, let kept = panel.patches[slot][patch].kept {
+                _ = frame.withUnsafeBytes { earlier.append($0, at: header.timestamp, to: kept, arrived: now) }
+            }
             for trunk in hasOtherTargets ? trunks : [] {
                 world.meanwhile(besides: index)
                 send(frame, from: sender.handle, to: Int(trunk.shard))
@@ -48,6 +51,7 @@ extension SimulatedShard {
     }
 
     func forward(_ trunkFrame: SimulatedTrunk.Frame) {
+        if let record = trunkFrame.frame.withUnsafeBytes({ EarlierRecord($0) }) { return take(record, trunkFrame) }
         let header = FrameReading.uncheckedHeader(of: trunkFrame.frame)
         let alias = header.alias
         world.log(
@@ -58,7 +62,7 @@ extension SimulatedShard {
         if aheads.count > 0 { appendRemote(trunkFrame.frame, header, from: trunkFrame.publisher) }
     }
 
-    private func forward(_ frame: [UInt8], of alias: TrackAlias, to subscribers: [UInt32]) {
+    func forward(_ frame: [UInt8], of alias: TrackAlias, to subscribers: [UInt32]) {
         var stored: FrameRef?
         for slot in subscribers {
             guard let subscriber = slots[Int(slot)], subscriber.pendingClose == nil else { continue }
@@ -151,7 +155,8 @@ extension SimulatedShard {
             switch member.outbox.next(allowsFrame: allowsFrame) {
             case .control(let message): member.connection.write(.text(message))
             case .frame(let frame, let afterDrop, let since):
-                world.expect(now - since <= member.ageMax, "a frame is sent after \((now - since).inMilliseconds) ms in the queue")
+                let age = since.map { now - $0 } ?? .zero
+                world.expect(age <= member.ageMax, "a frame is sent after \(age.inMilliseconds) ms in the queue")
                 write(Array(store.bytes(of: frame)), afterDrop: afterDrop, to: member)
                 store.release(frame)
             case nil: return
