@@ -17,7 +17,7 @@ final class RecordedUser: Sendable {
         var hasLeft = false
         /// Utterances of the assistant that were played.
         var answers = 0
-        var voice: TrackSID?
+        var voice = Voice()
         /// When the voice of the recording being played began, and when it was last audible, by `MediaClock`.
         var speechBegan: Instant?
         var speechEnded: Instant?
@@ -28,22 +28,43 @@ final class RecordedUser: Sendable {
         var answer: [Int16] = []
     }
 
+    /// The assistant's track.
+    private struct Voice {
+        var sid: TrackSID?
+        /// The end of what was played, by the track's epoch.
+        var heardTo: [UInt8: MediaTime] = [:]
+    }
+
     /// The assistant pauses for less time within an answer.
     private static let pauseBetweenAnswers = Duration.milliseconds(700)
 
-    let joinedAt: Instant
+    /// Samples by which the assistant's side of the recording may deviate from the clock before silence is inserted: 200 ms. A reader that
+    /// was late catches up, and shifts nothing.
+    private static let driftMax = 9_600
 
-    init(room: RoomConnection) async throws {
+    let joinedAt: Instant
+    private let hearsAnyTrack: Bool
+
+    /// - Parameter hearsAnyTrack: whether the first track of another participant counts as the assistant's voice, too: those of other
+    ///   frameworks publish a microphone.
+    init(room: RoomConnection, hearsAnyTrack: Bool = false) async throws {
         self.room = room
+        self.hearsAnyTrack = hearsAnyTrack
         joinedAt = MediaClock.now
         microphone = try await room.publish(name: "microphone")
     }
 
+    /// The time on the axis of the recording, in milliseconds: two chunks behind the microphone's, which are being sent.
+    var position: Int { state.withLock { $0.recording.user.count } / 48 - 40 }
+    var hasVoice: Bool { state.withLock { $0.voice.sid != nil } }
+    /// Whether a recording is being played into the microphone.
+    var isSpeaking: Bool { state.withLock { !$0.waiting.isEmpty } }
     var recording: StereoRecording { state.withLock { $0.recording } }
     var answers: Int { state.withLock { $0.answers } }
     var speechBegan: Instant? { state.withLock { $0.speechBegan } }
     var answerBegan: Instant? { state.withLock { $0.answerBegan } }
     var lastHeard: Instant? { state.withLock { $0.lastHeard } }
+    var speechEnded: Instant? { state.withLock { $0.speechEnded } }
     /// What was heard of the assistant since its last long pause, 48 kHz.
     var answer: [Int16] { state.withLock { $0.answer } }
 
@@ -55,17 +76,30 @@ final class RecordedUser: Sendable {
         }
     }
 
+    /// The end of what was played of an epoch of the assistant's track.
+    func heardTo(inEpoch epoch: UInt8) -> MediaTime? { state.withLock { $0.voice.heardTo[epoch] } }
+
     /// Plays a recording into the microphone.
-    func say(_ sound: PCMBuffer) {
-        guard let samples = try? sound.mixedToMono().resampled(to: SpeechEncoder.sampleRate).samples else { return }
-        state.withLock { state in
+    ///
+    /// - Returns: the index in the recording of its first sample.
+    @discardableResult func say(_ sound: PCMBuffer) -> Int {
+        let samples = (try? sound.mixedToMono().resampled(to: SpeechEncoder.sampleRate).samples) ?? []
+        return state.withLock { state in
+            let start = state.recording.user.count + state.waiting.count
+            guard !samples.isEmpty else { return start }
             state.waiting += samples
             (state.speechBegan, state.speechEnded, state.answerBegan) = (nil, nil, nil)
+            return start
         }
     }
 
     func handle(_ event: RoomEvent) {
-        for track in event.newTracks where track.source == .assistant { state.withLock { $0.voice = track.sid } }
+        for track in event.newTracks {
+            state.withLock { state in
+                let isVoice = track.source == .assistant || (hearsAnyTrack && state.voice.sid == nil)
+                if isVoice { state.voice.sid = track.sid }
+            }
+        }
         if case .gateway(.playoutFinished, _) = event { state.withLock { $0.answers += 1 } }
     }
 
@@ -144,16 +178,21 @@ final class RecordedUser: Sendable {
 
     private func listen() async {
         while !state.withLock({ $0.hasLeft }) {
-            guard let voice = state.withLock({ $0.voice }) else {
+            guard let voice = state.withLock({ $0.voice.sid }) else {
                 try? await Task.sleep(for: .milliseconds(20))
                 continue
             }
-            for await chunk in room.pcm(of: voice) {
+            let clock = PlayoutClock()
+            for await chunk in room.pcm(of: voice, clock: clock) {
+                let played = clock.position
                 let isAudible = Self.isAudible(chunk.samples)
                 state.withLock { state in
+                    if let played, let end = played.playedTo { state.voice.heardTo[played.epoch] = end }
                     // The user's side is the clock of the recording.
                     let missing = state.recording.user.count - state.recording.assistant.count - 2 * chunk.samples.count
-                    if missing > 0 { state.recording.assistant += [Int16](repeating: 0, count: missing) }
+                    if missing > (state.recording.assistant.isEmpty ? 0 : Self.driftMax) {
+                        state.recording.assistant += [Int16](repeating: 0, count: missing)
+                    }
                     state.recording.assistant += chunk.samples
                     let now = MediaClock.now
                     if isAudible, state.lastHeard.map({ now - $0 > Self.pauseBetweenAnswers }) ?? true { state.answer = [] }
@@ -176,14 +215,19 @@ struct StereoRecording: Sendable {
     var user: [Int16] = []
     var assistant: [Int16] = []
 
-    /// Writes an Ogg Opus file.
-    func write(to path: String) throws {
+    /// Both sides in one buffer.
+    var stereo: PCMBuffer {
         let count = max(user.count, assistant.count)
         var stereo = [Int16](repeating: 0, count: 2 * count)
         for (index, sample) in user.enumerated() { stereo[2 * index] = sample }
         for (index, sample) in assistant.enumerated() { stereo[2 * index + 1] = sample }
+        return PCMBuffer(samples: stereo, channels: 2)
+    }
+
+    /// Writes an Ogg Opus file.
+    func write(to path: String) throws {
         let speech = try PCMSpeech(
-            PCMBuffer(samples: stereo, channels: 2), settings: SpeechSettings(bitsPerSecond: 64_000, channels: 2))
+            stereo, settings: SpeechSettings(bitsPerSecond: 64_000, channels: 2))
         let head = OpusHead(channels: 2, preSkip: speech.preSkip)
         try OggOpusWriter.write(speech.frames(), head, to: path)
     }
