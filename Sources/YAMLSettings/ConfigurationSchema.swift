@@ -34,7 +34,7 @@ enum ConfigurationSchema {
         return nil
     }
 
-    static func unknown(_ key: String, among known: [String]) -> String {
+    package static func unknown(_ key: String, among known: [String]) -> String {
         let hint =
             Suggestion.nearest(to: key, among: known).map { "did you mean `\($0)`?" }
             ?? "use one of \(known.sorted().joined(separator: ", "))"

@@ -30,7 +30,7 @@ package struct YAMLValue: Sendable {
     /// - Returns: nil for an empty one.
     /// - Parameter source: the name of the file or variable, for errors.
     /// - Throws: `ConfigurationError`, one line with the line of the document.
-    static func parse(_ yaml: String, source: String) throws -> YAMLValue? {
+    package static func parse(_ yaml: String, source: String) throws -> YAMLValue? {
         do {
             var walk = NodeWalk()
             return try Yams.compose(yaml: yaml).map { try walk.value(of: $0, depth: 0) }
@@ -43,15 +43,15 @@ package struct YAMLValue: Sendable {
 
     // MARK: Views
 
-    var isEmpty: Bool { if case .empty = content { true } else { false } }
-    var map: YAMLMap? { if case .map(let map) = content { map } else { nil } }
-    var list: [YAMLValue]? { if case .list(let list) = content { list } else { nil } }
+    package var isEmpty: Bool { if case .empty = content { true } else { false } }
+    package var map: YAMLMap? { if case .map(let map) = content { map } else { nil } }
+    package var list: [YAMLValue]? { if case .list(let list) = content { list } else { nil } }
 
     /// The text of a scalar that YAML reads as text.
-    var text: String? { if case .text = content { written } else { nil } }
+    package var text: String? { if case .text = content { written } else { nil } }
 
     /// Any scalar as text: `node: 7` is the text "7".
-    var scalar: String? {
+    package var scalar: String? {
         switch content {
         case .text, .flag, .integer, .number, .other: written
         case .empty, .list, .map: nil
@@ -100,12 +100,12 @@ package struct YAMLMap: Sendable, Equatable {
     package static func == (left: YAMLMap, right: YAMLMap) -> Bool { left.values == right.values }
 }
 
-/// An error in a configuration file or variable that the operator can correct: one line.
+/// An error in a YAML file or variable that the operator can correct: one line.
 package struct ConfigurationError: Error, CustomStringConvertible {
     package let description: String
 
     /// - Parameter text: may contain names from the document, with any characters.
-    init(_ text: String) { description = text.split(whereSeparator: \.isNewline).joined(separator: " ") }
+    package init(_ text: String) { description = text.split(whereSeparator: \.isNewline).joined(separator: " ") }
 }
 
 /// Why nodes are refused that are valid YAML.

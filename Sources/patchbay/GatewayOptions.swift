@@ -8,6 +8,20 @@ import Wire
 struct GatewayOptions: ParsableArguments {
     @Option(help: "The gateway's URL.")
     var url = "wss://127.0.0.1:7880"
+    @OptionGroup private var trustOptions: TrustOptions
+
+    /// Whether the development certificate is trusted.
+    var dev: Bool {
+        get { trustOptions.dev }
+        set { trustOptions.dev = newValue }
+    }
+
+    /// - Throws: `UsageError` if the authority's file cannot be read.
+    func trust() throws -> TLSTrust { try trustOptions.trust() }
+}
+
+/// Which certificates of a gateway are trusted.
+struct TrustOptions: ParsableArguments {
     @Flag(help: "For development: trust the development certificate, and sign with devkey.")
     var dev = false
     @Option(help: "A PEM file with an additional trusted certificate authority.")

@@ -27,7 +27,8 @@ struct DemoRecordings {
         directory = found.path
     }
 
-    func sound(_ name: String) throws -> PCMBuffer { try PCMBuffer(wavFile: directory + "/" + name) }
+    func path(of name: String) -> String { directory + "/" + name }
+    func sound(_ name: String) throws -> PCMBuffer { try PCMBuffer(wavFile: path(of: name)) }
 }
 
 extension PCMBuffer {

@@ -119,7 +119,7 @@ enum Noise {
     }
 
     /// White noise from −1 to 1, the same for the same seed.
-    private struct SeededNoise {
+    struct SeededNoise {
         private var state: UInt64
 
         init(seed: Int) {

@@ -17,7 +17,7 @@ final class RecordedUser: Sendable {
         var hasLeft = false
         /// Utterances of the assistant that were played.
         var answers = 0
-        var voice: TrackSID?
+        var voice = Voice()
         /// Samples of `waiting` up to the end of the recording's voice.
         var voiceLeft = 0
         /// When the voice of the recording being played began, and when it was last audible, by `MediaClock`.
@@ -30,22 +30,43 @@ final class RecordedUser: Sendable {
         var answer: [Int16] = []
     }
 
+    /// The assistant's track.
+    private struct Voice {
+        var sid: TrackSID?
+        /// The end of what was played, by the track's epoch.
+        var heardTo: [UInt8: MediaTime] = [:]
+    }
+
     /// The assistant pauses for less time within an answer.
     private static let pauseBetweenAnswers = Duration.milliseconds(700)
 
-    let joinedAt: Instant
+    /// Samples by which the assistant's side of the recording may deviate from the clock before silence is inserted: 200 ms. A reader that
+    /// was late catches up, and shifts nothing.
+    private static let driftMax = 9_600
 
-    init(room: RoomConnection) async throws {
+    let joinedAt: Instant
+    private let hearsAnyTrack: Bool
+
+    /// - Parameter hearsAnyTrack: whether the first track of another participant counts as the assistant's voice, too: those of other
+    ///   frameworks publish a microphone.
+    init(room: RoomConnection, hearsAnyTrack: Bool = false) async throws {
         self.room = room
+        self.hearsAnyTrack = hearsAnyTrack
         joinedAt = MediaClock.now
         microphone = try await room.publish(name: "microphone")
     }
 
+    /// The time on the axis of the recording, in milliseconds: two chunks behind the microphone's, which are being sent.
+    var position: Int { state.withLock { $0.recording.user.count } / 48 - 40 }
+    var hasVoice: Bool { state.withLock { $0.voice.sid != nil } }
+    /// Whether a recording is being played into the microphone.
+    var isSpeaking: Bool { state.withLock { !$0.waiting.isEmpty } }
     var recording: StereoRecording { state.withLock { $0.recording } }
     var answers: Int { state.withLock { $0.answers } }
     var speechBegan: Instant? { state.withLock { $0.speechBegan } }
     var answerBegan: Instant? { state.withLock { $0.answerBegan } }
     var lastHeard: Instant? { state.withLock { $0.lastHeard } }
+    var speechEnded: Instant? { state.withLock { $0.speechEnded } }
     /// What was heard of the assistant since its last long pause, 48 kHz.
     var answer: [Int16] { state.withLock { $0.answer } }
 
@@ -57,18 +78,31 @@ final class RecordedUser: Sendable {
         }
     }
 
+    /// The end of what was played of an epoch of the assistant's track.
+    func heardTo(inEpoch epoch: UInt8) -> MediaTime? { state.withLock { $0.voice.heardTo[epoch] } }
+
     /// Plays a recording into the microphone.
-    func say(_ sound: PCMBuffer) {
-        guard let samples = try? sound.mixedToMono().resampled(to: SpeechEncoder.sampleRate).samples else { return }
-        state.withLock { state in
+    ///
+    /// - Returns: the index in the recording of its first sample.
+    @discardableResult func say(_ sound: PCMBuffer) -> Int {
+        let samples = (try? sound.mixedToMono().resampled(to: SpeechEncoder.sampleRate).samples) ?? []
+        return state.withLock { state in
+            let start = state.recording.user.count + state.waiting.count
+            guard !samples.isEmpty else { return start }
             state.voiceLeft = state.waiting.count + Sound.voiceEnd(of: samples)
             state.waiting += samples
             (state.speechBegan, state.speechEnded, state.answerBegan) = (nil, nil, nil)
+            return start
         }
     }
 
     func handle(_ event: RoomEvent) {
-        for track in event.newTracks where track.source == .assistant { state.withLock { $0.voice = track.sid } }
+        for track in event.newTracks {
+            state.withLock { state in
+                let isVoice = track.source == .assistant || (hearsAnyTrack && state.voice.sid == nil)
+                if isVoice { state.voice.sid = track.sid }
+            }
+        }
         if case .gateway(.playoutFinished, _) = event { state.withLock { $0.answers += 1 } }
     }
 
@@ -150,16 +184,21 @@ final class RecordedUser: Sendable {
 
     private func listen() async {
         while !state.withLock({ $0.hasLeft }) {
-            guard let voice = state.withLock({ $0.voice }) else {
+            guard let voice = state.withLock({ $0.voice.sid }) else {
                 try? await Task.sleep(for: .milliseconds(20))
                 continue
             }
-            for await chunk in room.pcm(of: voice) {
+            let clock = PlayoutClock()
+            for await chunk in room.pcm(of: voice, clock: clock) {
+                let played = clock.position
                 let sound = Sound.firstAudible(in: chunk.samples)
                 state.withLock { state in
+                    if let played, let end = played.playedTo { state.voice.heardTo[played.epoch] = end }
                     // The user's side is the clock of the recording.
                     let missing = state.recording.user.count - state.recording.assistant.count - 2 * chunk.samples.count
-                    if missing > 0 { state.recording.assistant += [Int16](repeating: 0, count: missing) }
+                    if missing > (state.recording.assistant.isEmpty ? 0 : Self.driftMax) {
+                        state.recording.assistant += [Int16](repeating: 0, count: missing)
+                    }
                     state.recording.assistant += chunk.samples
                     let now = MediaClock.now
                     if sound != nil, state.lastHeard.map({ now - $0 > Self.pauseBetweenAnswers }) ?? true { state.answer = [] }
@@ -172,66 +211,5 @@ final class RecordedUser: Sendable {
             }
             return
         }
-    }
-}
-
-/// Finds sounds in 48 kHz PCM, to 5 ms, and the end of a voice, to 10 ms.
-private enum Sound {
-    private static let pieceSize = 240
-    /// Sounds are louder than −50 dBov.
-    private static let audible = 50
-    /// A voice is louder than −45 dBov, and at most 30 dB below the loudest sound, so that the noise of a recording is none.
-    private static let voice = 45
-    private static let range = 30
-
-    static func duration(of samples: Int) -> Duration { .nanoseconds(Int64(samples) * 62_500 / 3) }
-
-    /// The index of the first audible sample.
-    static func firstAudible(in samples: [Int16]) -> Int? {
-        pieces(of: samples, pieceSize).first { $0.level < audible }?.range.lowerBound
-    }
-
-    /// The index after the last sample with voice.
-    static func voiceEnd(of samples: [Int16]) -> Int {
-        let pieces = pieces(of: samples, 2 * pieceSize)
-        let loudest = pieces.map(\.level).min() ?? 127
-        return pieces.last { $0.level < min(voice, loudest + range) }?.range.upperBound ?? samples.count
-    }
-
-    /// Pieces and their levels in −dBov.
-    private static func pieces(of samples: [Int16], _ size: Int) -> [(range: Range<Int>, level: Int)] {
-        stride(from: 0, to: samples.count, by: size).map { start in
-            let range = start..<min(start + size, samples.count)
-            return (range, Int(AudioLevel(of: Array(samples[range])).value))
-        }
-    }
-}
-
-/// Both sides of a conversation, 48 kHz: the user on the left, the assistant on the right.
-struct StereoRecording: Sendable {
-    var user: [Int16] = []
-    var assistant: [Int16] = []
-
-    /// Writes an Ogg Opus file.
-    func write(to path: String) throws {
-        let count = max(user.count, assistant.count)
-        var stereo = [Int16](repeating: 0, count: 2 * count)
-        for (index, sample) in user.enumerated() { stereo[2 * index] = sample }
-        for (index, sample) in assistant.enumerated() { stereo[2 * index + 1] = sample }
-        let speech = try PCMSpeech(
-            PCMBuffer(samples: stereo, channels: 2), settings: SpeechSettings(bitsPerSecond: 64_000, channels: 2))
-        let head = OpusHead(channels: 2, preSkip: speech.preSkip)
-        try OggOpusWriter.write(speech.frames(), head, to: path)
-    }
-}
-
-extension OggOpusWriter {
-    /// Writes a whole file.
-    static func write(_ frames: [SpokenFrame], _ head: OpusHead, to path: String) throws {
-        var writer = try OggOpusWriter(head)
-        var file = try writer.start()
-        for frame in frames { file += try writer.append(frame.packet) }
-        file += try writer.finish()
-        try Data(file).write(to: URL(filePath: path))
     }
 }
