@@ -61,7 +61,13 @@ struct Responding {
         return Conversation(
             instructions: configuration.instructions, messages: log.messages, tools: configuration.definition.tools,
             language: configuration.definition.language,
-            userName: record.messages.first.flatMap { log.name(of: $0.speaker) } ?? "")
+            userName: record.messages.first.flatMap { log.name(of: $0.speaker) } ?? "", briefing: briefing.text)
+    }
+
+    /// What a model should know at this moment.
+    var briefing: AnswerBriefing {
+        let moment = configuration.clock.moment()
+        return AnswerBriefing(date: moment.date, timeZone: moment.zone, interruptedAfter: log.interruptedAfter)
     }
 
     mutating func add(_ tools: TurnRecord.ToolEntry, to turn: TurnID) {
@@ -119,13 +125,14 @@ struct Responding {
 
     /// Adds a turn to the conversation.
     ///
+    /// - Parameter isInterrupted: `heard` is not all of it.
     /// - Returns: whether the assistant said it on its own.
-    mutating func record(_ turn: TurnID, heard: String) -> Bool {
+    mutating func record(_ turn: TurnID, heard: String, isInterrupted: Bool) -> Bool {
         guard var record = records.removeValue(forKey: turn) else { return false }
         // The text before tool calls is part of what was heard.
         for index in record.tools.indices { record.tools[index].text = "" }
         log.append(record)
-        log.append(assistant: heard)
+        log.append(assistant: heard, isInterrupted: isInterrupted)
         return record.messages.isEmpty
     }
 

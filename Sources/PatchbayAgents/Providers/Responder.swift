@@ -47,16 +47,20 @@ public struct Conversation: Sendable, Hashable {
     public var language: String
     /// The user's display name; empty if unknown.
     public var userName: String
+    /// How to answer, and what is true at this moment, for a model: that the answer is spoken, the time, and what was heard of an
+    /// interrupted answer.
+    public var briefing: String
 
     public init(
         instructions: String = "", messages: [ConversationMessage] = [], tools: [AssistantTool] = [], language: String = "en",
-        userName: String = ""
+        userName: String = "", briefing: String = ""
     ) {
         self.instructions = instructions
         self.messages = messages
         self.tools = tools
         self.language = language
         self.userName = userName
+        self.briefing = briefing
     }
 }
 
