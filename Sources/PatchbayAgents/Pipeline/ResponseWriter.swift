@@ -30,7 +30,7 @@ struct ResponseWriter: Sendable {
                 if round.calls.isEmpty {
                     // The user must learn of the failure even if the responder does not mention it.
                     if hasFailed, round.text.allSatisfy(\.isWhitespace) {
-                        try await speak(configuration.phrases.toolFailed, with: configuration.engines.announcer)
+                        try await announce(configuration.phrases.toolFailed)
                     }
                     return output.submit(.complete(turn))
                 }
@@ -46,7 +46,7 @@ struct ResponseWriter: Sendable {
     /// Says sentences that need no responder.
     func say(_ sentences: [String]) async {
         do {
-            for sentence in sentences { try await speak(sentence, with: configuration.engines.announcer) }
+            for sentence in sentences { try await announce(sentence) }
             output.submit(.complete(turn))
         } catch {
             await pipeline.failed(turn, error)
@@ -60,7 +60,10 @@ struct ResponseWriter: Sendable {
         let (sentences, sink) = AsyncStream.makeStream(of: String.self)
         return try await withThrowingTaskGroup(of: Round?.self) { group in
             group.addTask {
-                for await sentence in sentences { try await speak(sentence, with: configuration.engines.synthesizer) }
+                for await sentence in sentences {
+                    let text = SpokenText(sentence, language: configuration.definition.language)
+                    try await speak(text, with: configuration.engines.synthesizer)
+                }
                 return nil
             }
             group.addTask {
@@ -96,19 +99,28 @@ struct ResponseWriter: Sendable {
         return round
     }
 
-    /// Synthesizes a sentence and passes its audio on as it arrives.
-    private func speak(_ sentence: String, with synthesizer: any SpeechSynthesizer) async throws {
+    /// Says one of the assistant's own texts.
+    private func announce(_ sentence: String) async throws {
+        try await speak(SpokenText(sentence, language: configuration.speech.announced), with: configuration.engines.announcer)
+    }
+
+    /// Synthesizes a text and passes its audio on as it arrives, with the times of the written words. The transcript gets the written text.
+    private func speak(_ text: SpokenText, with synthesizer: any SpeechSynthesizer) async throws {
+        // Nothing but marks, such as the beginning of a code block.
+        if text.isSilent { return }
+        var times = SpokenWordTimes(text)
         var isFirst = true
-        for try await piece in synthesizer.synthesize(sentence, voice: configuration.definition.voice) {
+        for try await piece in synthesizer.synthesize(text.text, voice: configuration.definition.voice) {
             try Task.checkCancellation()
             if isFirst {
                 await pipeline.update { $0.measure(turn) { $0.firstAudio(at: $1) } }
-                output.submit(.sentence(turn, sentence))
+                output.submit(.sentence(turn, text.written))
                 isFirst = false
             }
-            output.submit(.audio(turn, piece))
+            output.submit(.audio(turn, times.written(piece)))
         }
         try Task.checkCancellation()
+        if let rest = times.rest { output.submit(.audio(turn, rest)) }
         if isFirst { throw ProviderError(.invalidResponse, "The synthesizer returned no audio.") }
     }
 
