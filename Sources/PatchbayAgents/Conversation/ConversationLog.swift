@@ -11,6 +11,8 @@ struct ConversationLog: Sendable, Hashable {
     /// Users who said something. With more than one, messages name their speaker.
     private var names: [Identity: String] = [:]
     private var speakers: [Identity] = []
+    /// What was heard of the latest speech of the assistant, if it was interrupted; nil if it was not.
+    private(set) var interruptedAfter: String?
 
     mutating func setName(_ name: String, of user: Identity) {
         names[user] = name.isEmpty ? nil : name
@@ -31,7 +33,8 @@ struct ConversationLog: Sendable, Hashable {
     }
 
     /// Appends the heard part of the assistant's speech. A message without text is kept only if it has tool calls.
-    mutating func append(assistant text: String, toolCalls: [ToolCall] = []) {
+    mutating func append(assistant text: String, toolCalls: [ToolCall] = [], isInterrupted: Bool = false) {
+        if toolCalls.isEmpty { interruptedAfter = isInterrupted ? text : nil }
         if !text.isEmpty || !toolCalls.isEmpty { add(.assistant(text, toolCalls: toolCalls)) }
     }
 

@@ -15,7 +15,8 @@ protocol SpeechClipSource: Sendable {
 
 /// Puts the speech of a definition's greetings into the cache, before calls need it.
 ///
-/// The parts of greetings without the user's name are prepared, and the others as they are spoken to users without a name.
+/// The parts of greetings without the user's name are prepared, and the others as they are spoken to users without a name. All of them as
+/// `SpokenText`, which is what the pipeline asks for.
 struct GreetingPreparation: Sendable {
     /// Sentences of one definition that are prepared; further ones are kept when they are first spoken.
     static let textsMax = 64
@@ -29,7 +30,8 @@ struct GreetingPreparation: Sendable {
 
     /// Returns when everything is prepared, or soon after the task is cancelled. Calls synthesize anything that could not be prepared.
     func prepare(_ definition: AssistantDefinition) async {
-        let texts = Self.texts(of: definition)
+        let speech = ConversationSpeech(definition, SpeechPreferences(), EngineLanguages(of: definition.providers))
+        let texts = Self.texts(of: definition).map { SpokenText($0, language: speech.announced).text }
         if let clips {
             for text in texts { guard await fetch(text, definition.voice, from: clips) else { break } }
         }

@@ -100,13 +100,15 @@ package struct ChatRequest: Sendable {
 
     /// The instructions, and what is known about the user. Shared with `RealtimeRequest`.
     package static func systemPrompt(of conversation: Conversation) -> String {
-        systemPrompt(conversation.instructions, language: conversation.language, userName: conversation.userName)
+        systemPrompt(
+            conversation.instructions, language: conversation.language, userName: conversation.userName, briefing: conversation.briefing)
     }
 
-    package static func systemPrompt(_ instructions: String, language: String, userName: String) -> String {
+    package static func systemPrompt(_ instructions: String, language: String, userName: String, briefing: String = "") -> String {
         var prompt = instructions
         if !userName.isEmpty { prompt += "\n\nThe user's name is \(userName)." }
         if !language.isEmpty { prompt += "\n\nSpeak the language \"\(language)\" unless the user speaks another one." }
+        if !briefing.isEmpty { prompt += "\n\n" + briefing }
         return prompt
     }
 

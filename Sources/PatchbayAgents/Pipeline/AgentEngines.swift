@@ -1,3 +1,4 @@
+internal import Foundation
 public import Logging
 internal import PatchbayClient
 public import Wire
@@ -165,4 +166,6 @@ struct PipelineConfiguration: Sendable {
 struct PipelineClock: Sendable {
     var now: @Sendable () -> Instant = { MediaClock.now }
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    /// Date and time zone, for models.
+    var moment: @Sendable () -> (date: Date, zone: TimeZone) = { (Date(), TimeZone.current) }
 }

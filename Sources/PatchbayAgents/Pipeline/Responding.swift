@@ -82,7 +82,8 @@ struct Responding {
             instructions: configuration.instructions, messages: log.messages, tools: configuration.definition.tools,
             language: configuration.definition.language,
             userName: record.messages.first.flatMap { log.name(of: $0.speaker) } ?? "",
-            reminders: schedule.pending(at: configuration.clock.now()))
+            reminders: schedule.pending(at: configuration.clock.now()),
+            briefing: briefing.text)
     }
 
     /// Requests the response that will probably be needed, or discards the one that was requested.
@@ -101,6 +102,12 @@ struct Responding {
     /// The parts of the responder's answer, which may have been requested before.
     mutating func response(to conversation: Conversation) -> AsyncThrowingStream<ResponsePart, any Error> {
         preparation.take(for: conversation) ?? configuration.engines.responder.respond(to: conversation)
+    }
+
+    /// What a model should know at this moment.
+    var briefing: AnswerBriefing {
+        let moment = configuration.clock.moment()
+        return AnswerBriefing(date: moment.date, timeZone: moment.zone, interruptedAfter: log.interruptedAfter)
     }
 
     mutating func add(_ tools: TurnRecord.ToolEntry, to turn: TurnID) {
@@ -165,14 +172,15 @@ struct Responding {
 
     /// Adds a turn to the conversation.
     ///
+    /// - Parameter isInterrupted: `heard` is not all of it.
     /// - Returns: whether the assistant said it on its own.
-    mutating func record(_ turn: TurnID, heard: String) -> Bool {
+    mutating func record(_ turn: TurnID, heard: String, isInterrupted: Bool) -> Bool {
         carryOutChanges(of: turn)
         guard var record = records.removeValue(forKey: turn) else { return false }
         // The text before tool calls is part of what was heard.
         for index in record.tools.indices { record.tools[index].text = "" }
         log.append(record)
-        log.append(assistant: record.response(in: heard))
+        log.append(assistant: record.response(in: heard), isInterrupted: isInterrupted)
         return record.messages.isEmpty
     }
 

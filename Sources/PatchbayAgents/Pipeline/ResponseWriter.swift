@@ -50,7 +50,7 @@ struct ResponseWriter: Sendable {
                 if round.calls.isEmpty {
                     // The user must learn of the failure even if the responder does not mention it.
                     if hasFailed, round.text.allSatisfy(\.isWhitespace) {
-                        try await speak(configuration.phrases.toolFailed, with: configuration.engines.announcer)
+                        try await announce(configuration.phrases.toolFailed)
                     }
                     return output.submit(.complete(turn))
                 }
@@ -90,7 +90,7 @@ struct ResponseWriter: Sendable {
     /// - Parameter synthesizer: nil is the announcer, for texts that are the same in many calls.
     func say(_ sentences: [String], with synthesizer: (any SpeechSynthesizer)? = nil) async {
         do {
-            for sentence in sentences { try await speak(sentence, with: synthesizer ?? configuration.engines.announcer) }
+            for sentence in sentences { try await announce(sentence, with: synthesizer ?? configuration.engines.announcer) }
             output.submit(.complete(turn))
         } catch {
             await pipeline.failed(turn, error)
@@ -107,7 +107,8 @@ struct ResponseWriter: Sendable {
                 var edges = SpokenEdges(isOpening: true)
                 for await piece in pieces {
                     edges.continues = piece.continues
-                    try await speak(piece.text, with: configuration.engines.synthesizer, edges)
+                    let text = SpokenText(piece.text, language: configuration.definition.language)
+                    try await speak(text, with: configuration.engines.synthesizer, edges)
                     edges = SpokenEdges(follows: piece.continues)
                 }
                 return nil
@@ -147,14 +148,23 @@ struct ResponseWriter: Sendable {
         return round
     }
 
-    /// Synthesizes a sentence or a clause and passes its audio on as it arrives.
-    private func speak(_ sentence: String, with synthesizer: any SpeechSynthesizer, _ edges: SpokenEdges = SpokenEdges()) async throws {
+    /// Says one of the assistant's own texts.
+    private func announce(_ sentence: String, with synthesizer: any SpeechSynthesizer) async throws {
+        try await speak(SpokenText(sentence, language: configuration.speech.announced), with: synthesizer)
+    }
+
+    /// Synthesizes a sentence or a clause and passes its audio on as it arrives, with the times of the written words. The transcript gets the
+    /// written text.
+    private func speak(_ text: SpokenText, with synthesizer: any SpeechSynthesizer, _ edges: SpokenEdges = SpokenEdges()) async throws {
+        // Nothing but marks, such as the beginning of a code block.
+        if text.isSilent { return }
+        var times = SpokenWordTimes(text)
         var isFirst = true
         var silence: SynthesizedSpeech?
         var trimming = SpeechTrimming(start: edges.isOpening || edges.follows, end: edges.continues)
-        for try await piece in synthesizer.synthesize(sentence, voice: configuration.definition.voice) {
+        for try await piece in synthesizer.synthesize(text.text, voice: configuration.definition.voice) {
             try Task.checkCancellation()
-            let audio = trimming.process(piece)
+            let audio = trimming.process(times.written(piece))
             if isFirst, audio.samples.isEmpty {
                 silence = piece
                 continue
@@ -162,16 +172,17 @@ struct ResponseWriter: Sendable {
             if isFirst {
                 let lead = SpeechTrimming.leadingSilence(of: audio)
                 await pipeline.update { $0.measure(turn) { $0.firstAudio(at: $1, after: lead) } }
-                output.submit(.sentence(turn, sentence, continues: edges.follows))
+                output.submit(.sentence(turn, text.written, continues: edges.follows))
                 isFirst = false
             }
             output.submit(.audio(turn, audio))
         }
         try Task.checkCancellation()
+        if let rest = times.rest { output.submit(.audio(turn, trimming.process(rest))) }
         if isFirst, let silence {
             // A text without a sound.
             await pipeline.update { $0.measure(turn) { $0.firstAudio(at: $1, after: silence.duration) } }
-            output.submit(.sentence(turn, sentence, continues: edges.follows))
+            output.submit(.sentence(turn, text.written, continues: edges.follows))
             output.submit(.audio(turn, silence))
         } else if isFirst {
             throw ProviderError(.invalidResponse, "The synthesizer returned no audio.")

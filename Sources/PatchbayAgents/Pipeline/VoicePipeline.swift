@@ -388,12 +388,12 @@ public actor VoicePipeline {
 
     private func abandoned(_ turn: TurnID, heard: HeardSpeech) {
         if let segment = responding.transcripts.abandon(turn) { responding.room?.publish(segment) }
-        record(turn, heard: heard.text)
+        record(turn, heard: heard.text, isInterrupted: true)
         exchange(.heard(turn, heard.played))
     }
 
-    private func record(_ turn: TurnID, heard: String) {
-        if responding.record(turn, heard: heard) { exchange(.said(heard)) }
+    private func record(_ turn: TurnID, heard: String, isInterrupted: Bool) {
+        if responding.record(turn, heard: heard, isInterrupted: isInterrupted) { exchange(.said(heard)) }
     }
 
     private func endOnboarding(_ turn: TurnID, completed: Bool) {
@@ -412,7 +412,7 @@ public actor VoicePipeline {
             responding.publish(progress, of: turn)
         case .failed(let turn, let error): failed(turn, error)
         case .finished(let turn, let heard):
-            record(turn, heard: heard)
+            record(turn, heard: heard, isInterrupted: false)
             responding.finish(turn)
             endOnboarding(turn, completed: true)
             handle(.speechFinished(turn))
@@ -436,7 +436,8 @@ public actor VoicePipeline {
             let user = attendance.users.count == 1 ? attendance.users.first : nil
             let configuration = RealtimeConfiguration(
                 instructions: configuration.instructions, voice: configuration.definition.voice, tools: configuration.definition.tools,
-                language: configuration.definition.language, userName: user.flatMap { responding.log.name(of: $0) } ?? "")
+                language: configuration.definition.language, userName: user.flatMap { responding.log.name(of: $0) } ?? "",
+                briefing: responding.briefing.text)
             realtime?.connect(configuration) { [weak self] in await self?.take($0, ofSession: number) ?? false }
         case .sendHistory: realtime?.send(responding.log.messages)
         case .append(let message): realtime?.append(message)

@@ -57,13 +57,19 @@ public struct RealtimeConfiguration: Sendable, Hashable {
     public var language: String
     /// The user's display name; empty if unknown.
     public var userName: String
+    /// How to answer, and what is true when the session begins: see `Conversation.briefing`.
+    public var briefing: String
 
-    public init(instructions: String = "", voice: String, tools: [AssistantTool] = [], language: String = "", userName: String = "") {
+    public init(
+        instructions: String = "", voice: String, tools: [AssistantTool] = [], language: String = "", userName: String = "",
+        briefing: String = ""
+    ) {
         self.instructions = instructions
         self.voice = voice
         self.tools = tools
         self.language = language
         self.userName = userName
+        self.briefing = briefing
     }
 }
 

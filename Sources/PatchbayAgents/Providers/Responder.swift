@@ -61,10 +61,13 @@ public struct Conversation: Sendable, Hashable {
     public var userName: String
     /// Reminders of this call that are not due yet, soonest first.
     public var reminders: [PendingReminder]
+    /// How to answer, and what is true at this moment, for a model: that the answer is spoken, the time, and what was heard of an
+    /// interrupted answer.
+    public var briefing: String
 
     public init(
         instructions: String = "", messages: [ConversationMessage] = [], tools: [AssistantTool] = [], language: String = "en",
-        userName: String = "", reminders: [PendingReminder] = []
+        userName: String = "", reminders: [PendingReminder] = [], briefing: String = ""
     ) {
         self.instructions = instructions
         self.messages = messages
@@ -72,6 +75,7 @@ public struct Conversation: Sendable, Hashable {
         self.language = language
         self.userName = userName
         self.reminders = reminders
+        self.briefing = briefing
     }
 }
 

@@ -23,9 +23,18 @@ public struct SentenceSplitter: Sendable {
         let end: String.Index
         let continues: Bool
     }
+    /// Longer words are no abbreviations.
+    private static let wordMax = 24
 
     private static let abbreviations: Set<String> = [
         "mr", "mrs", "ms", "dr", "prof", "st", "no", "vs", "etc", "e.g", "i.e", "a.m", "p.m", "approx", "inc", "ltd", "jr", "sr",
+        "ave", "blvd", "dept", "ext", "fig", "tel", "vol", "z.b", "d.h", "u.a", "bzw", "ca", "nr", "inkl", "ggf", "vgl", "mme", "mlle",
+        "p.ex", "env", "sra", "srta", "dra", "ud", "uds", "aprox", "p.ej", "núm", "jan", "feb", "apr", "aug", "sept", "oct", "okt", "nov",
+        "dec", "dez",
+    ]
+    /// After these, a number with a full stop is an ordinal: "27. November".
+    private static let months: Set<String> = [
+        "januar", "februar", "märz", "april", "mai", "juni", "juli", "august", "september", "oktober", "november", "dezember",
     ]
 
     private let startsEarly: Bool
@@ -109,10 +118,24 @@ public struct SentenceSplitter: Sendable {
 
     private func endsSentence(at index: String.Index) -> Bool {
         guard rest[index] == "." else { return true }
-        let word = rest[..<index].split(whereSeparator: \.isWhitespace).last.map { $0.lowercased() } ?? ""
-        if Self.abbreviations.contains(word) { return false }
-        // An initial, as in "J. Bach", or a list number, as in "1. Apples".
-        return !(word.count == 1 && word != "i") && !(word.count <= 2 && word.allSatisfy(\.isNumber) && rest[..<index].count == word.count)
+        let before = rest[..<index].drop(while: \.isWhitespace)
+        let token = before.suffix(Self.wordMax).split(whereSeparator: \.isWhitespace).last ?? ""
+        let word = token.lowercased().drop { !$0.isLetter && !$0.isNumber }
+        if Self.abbreviations.contains(String(word)) { return false }
+        if 1...2 ~= word.count, word.allSatisfy(\.isNumber) {
+            // A list number, as in "1. Apples".
+            if before.count == token.count { return false }
+            return endsSentence(afterNumberAt: index)
+        }
+        // An initial, as in "J. Bach".
+        return !(word.count == 1 && word != "i")
+    }
+
+    /// Whether the full stop of "27." is one of a sentence; unknown, so not yet, before the word after it is complete.
+    private func endsSentence(afterNumberAt index: String.Index) -> Bool {
+        let after = rest[rest.index(after: index)...].drop { $0.isWhitespace && !$0.isNewline }
+        let word = after.prefix { $0.isLetter }
+        return word.endIndex < rest.endIndex && !Self.months.contains(word.lowercased())
     }
 
     /// Whether a speaker would pause after the punctuation mark at `index`, within a sentence.

@@ -1,4 +1,5 @@
 import Audio
+import Foundation
 import Logging
 import PatchbayClient
 import Synchronization
@@ -22,7 +23,8 @@ struct FakeCall {
         let clock = TestClock(isRealTime: isRealTime)
         self.clock = clock
         room = FakeRoom(clock)
-        let time = PipelineClock(now: { clock.now }, sleep: { try await clock.sleep($0) })
+        let time = PipelineClock(
+            now: { clock.now }, sleep: { try await clock.sleep($0) }, moment: { (Date(timeIntervalSince1970: 1_795_791_900), .gmt) })
         let speech = ConversationSpeech(definition, preferences, engines.languages)
         let configuration = PipelineConfiguration(
             speech: speech, engines: engines, phrases: AssistantPhrases(language: speech.announced), instructions: definition.instructions,

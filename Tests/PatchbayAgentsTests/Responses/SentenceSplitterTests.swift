@@ -34,6 +34,23 @@ struct SentenceSplitterTests {
         #expect(pieces.joined(separator: " ").split(separator: " ").count == 200)
     }
 
+    @Test("Abbreviations, numbers and addresses are not cut", arguments: [1, 4, 1_000])
+    func fullStopsWithinSentences(_ count: Int) {
+        let text =
+            "Fruit (e.g. apples) costs $3.50 at example.com, says Dr. Smith. It is Nov. 27. Am 27. November um 5 p.m. beginnt es. Ja."
+        #expect(
+            Self.split(text, every: count) == [
+                "Fruit (e.g. apples) costs $3.50 at example.com, says Dr. Smith.", "It is Nov. 27.",
+                "Am 27. November um 5 p.m. beginnt es.",
+                "Ja.",
+            ])
+    }
+
+    @Test func theLinesOfAListAreSentences() {
+        let text = "You need:\n\n- Apples\n- **Pears** and plums\n\n  1. Wash them.\n  2. Cut them"
+        #expect(Self.split(text, every: 3) == ["You need:", "- Apples", "- **Pears** and plums", "1. Wash them.", "2. Cut them"])
+    }
+
     @Test func whatCannotBeSpokenIsOmitted() {
         #expect(Self.split("*** \n\n --- . Hello.", every: 4) == ["Hello."])
     }

@@ -74,7 +74,9 @@ extension RealtimeRequest {
     }
 
     private static func instructions(_ configuration: RealtimeConfiguration) -> String {
-        ChatRequest.systemPrompt(configuration.instructions, language: configuration.language, userName: configuration.userName)
+        ChatRequest.systemPrompt(
+            configuration.instructions, language: configuration.language, userName: configuration.userName, briefing: configuration.briefing
+        )
     }
 
     private static func transcription(_ configuration: RealtimeConfiguration) -> JSONValue {
