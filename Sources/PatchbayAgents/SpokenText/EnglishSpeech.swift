@@ -167,10 +167,12 @@ extension SpokenVocabulary {
             "Ext": "Extension", "ca": "about", "aka": "also known as", "a.k.a": "also known as", "w/": "with", "w/o": "without",
             "and/or": "and or", "ASAP": "as soon as possible", "Gen": "General", "Capt": "Captain", "Lt": "Lieutenant", "Sgt": "Sergeant",
             "Gov": "Governor", "Sen": "Senator", "Mt": "Mount", "a.m": "A M", "p.m": "P M", "24/7": "twenty four seven",
+            "50/50": "fifty fifty", "9/11": "nine eleven",
         ],
         codeWords: [
             "room", "pin", "code", "codes", "number", "extension", "ext", "suite", "apartment", "apt", "zip", "postcode", "order",
             "account",
             "ticket", "id", "booking", "reference", "serial", "password", "passcode", "flight", "invoice", "confirmation", "tracking",
+            "call", "dial", "iban",
         ])
 }

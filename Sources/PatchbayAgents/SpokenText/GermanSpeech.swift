@@ -54,8 +54,15 @@ struct GermanSpeech: SpokenGrammar {
         return words + (1...19 ~= number % 100 ? "te" : "ste")
     }
 
-    /// German ordinals are written with a full stop, which only the context tells from that of a sentence.
-    func ordinal(written: String) -> String? { nil }
+    /// German ordinals are written with a full stop, which only the context tells from that of a sentence. This is "90er", "1990er".
+    func ordinal(written: String) -> String? {
+        guard written.hasSuffix("er"), let number = Int(written.dropLast(2)), 10...2_090 ~= number, number % 10 == 0 else { return nil }
+        return (1_100...2_099 ~= number ? year(number) : cardinal(number)) + "er"
+    }
+
+    func ordinal(_ number: Int, after before: String) -> String? {
+        Self.dative.contains(before) ? ordinal(number) + "n" : ["der", "die", "das"].contains(before) ? ordinal(number) : nil
+    }
 
     /// "neunzehnhundertvierundachtzig".
     func year(_ year: Int) -> String {

@@ -27,6 +27,8 @@ protocol SpokenGrammar: Sendable {
     func ordinal(_ number: Int) -> String
     /// The number of an ordinal such as "21st", and how it is spoken; nil if it is none.
     func ordinal(written: String) -> String?
+    /// An ordinal that is written with a full stop, as in "der 2. Weltkrieg"; nil if the word before it does not make it one.
+    func ordinal(_ number: Int, after before: String) -> String?
     func year(_ year: Int) -> String
     /// "1980s"; nil in languages without such plurals.
     func decade(_ year: Int) -> String?
@@ -52,6 +54,7 @@ extension SpokenGrammar {
     func counting(_ number: Int, before noun: String) -> String? { nil }
     func decimals(_ digits: String) -> String { self.digits(digits) }
     func year(_ year: Int) -> String { cardinal(year) }
+    func ordinal(_ number: Int, after before: String) -> String? { nil }
     func decade(_ year: Int) -> String? { nil }
 
     /// Digits one by one. Other characters are omitted.

@@ -7,8 +7,17 @@ extension SpokenReader {
         let core = words[index].core
         let before = self.core(index - 1).lowercased()
         if let date = numericDate(core, grammar) { return Reading(spoken: grammar.date(date, after: before)) }
-        // A day before the name of a month.
         let isEnglish = grammar.vocabulary.decimal == "."
+        // "24.12.", with the second full stop after it.
+        let short = core.split(separator: ".", omittingEmptySubsequences: false)
+        if !isEnglish, words[index].trail.hasPrefix("."), short.count == 2,
+            short.allSatisfy({ 1...2 ~= $0.count && $0.allSatisfy(\.isDigit) }),
+            index + 1 < words.count || ["am", "vom", "bis", "zum"].contains(before),
+            let date = WrittenDate(day: Int(short[0]), month: Int(short[1]))
+        {
+            return Reading(spoken: grammar.date(date, after: before), trail: trail(ofAbbreviation: index))
+        }
+        // A day before the name of a month.
         let dayDigits = core.prefix(while: \.isDigit)
         let isOrdinal = words[index].trail == "."
         guard 1...2 ~= dayDigits.count, dayDigits.count == core.count, words[index].trail.isEmpty || isOrdinal && !isEnglish,
@@ -46,7 +55,7 @@ extension SpokenReader {
         let hasStop = month.isAbbreviated && words[index].trail == "."
         let name = grammar.vocabulary.months[month.number - 1]
         guard words[index].trail.isEmpty || hasStop, words.indices.contains(index + 1), words[index + 1].lead.isEmpty else {
-            return nil
+            return hasStop ? Reading(spoken: name) : nil
         }
         let next = words[index + 1].core
         let digits = next.prefix(while: \.isDigit)
@@ -57,7 +66,7 @@ extension SpokenReader {
             return Reading(spoken: grammar.date(date, after: ""), count: 2)
         }
         // "Nov 2026".
-        guard month.isAbbreviated, digits.count == 4, suffix.isEmpty else { return nil }
+        guard hasStop || month.isAbbreviated && digits.count == 4 && suffix.isEmpty else { return nil }
         return Reading(spoken: name, trail: "")
     }
 
@@ -84,6 +93,12 @@ extension SpokenReader {
         if let dash = core.firstIndex(where: { "-–—".contains($0) }), core.count <= 20 {
             return timeRange(core[..<dash], core[core.index(after: dash)...], at: index, grammar)
         }
+        // "17 h 05".
+        if grammar.vocabulary.symbols["&"] == "et", joined(index + 1) == "h", let minute = joined(index + 2), minute.count == 2,
+            let time = clockTime("\(core)h\(minute)", grammar)
+        {
+            return Reading(spoken: spoken(time, grammar), count: 3)
+        }
         guard var time = clockTime(core[...], grammar) ?? bareHour(core, at: index, grammar) else { return ratio(core, grammar) }
         let next = joined(index + 1) ?? ""
         var count = 1
@@ -91,7 +106,7 @@ extension SpokenReader {
         if time.half == nil, let half = half(next), 1...12 ~= time.hour, grammar.vocabulary.decimal == "." {
             time.half = half
             count = 2
-            trail = self.trail(ofAbbreviation: index + 1)
+            trail = self.trail(ofAbbreviation: index + 1, mayEndSentence: true)
             if !next.contains(".") { trail = words[index + 1].trail }
         } else if time.half == nil, next == "Uhr", grammar.vocabulary.decimal == "," {
             count = 2
@@ -192,7 +207,8 @@ extension SpokenReader {
         let first = words[index].core
         let hasPlus = first.hasPrefix("+")
         let isArea = words[index].lead == "(" && words[index].trail == ")"
-        guard first.count <= 24, isPhonePart(hasPlus ? first.dropFirst() : first[...]) else { return nil }
+        let continuesCode = core(index - 1).contains(where: \.isDigit) && isCode(at: index, grammar)
+        guard !continuesCode, first.count <= 24, isPhonePart(hasPlus ? first.dropFirst() : first[...]) else { return nil }
         var parts = [hasPlus ? String(first.dropFirst()) : first]
         var count = 1
         while count < Self.phoneGroupsMax, words.indices.contains(index + count) {

@@ -122,10 +122,12 @@ extension SpokenReader {
         }
         var (number, rest, count) = grouped(at: index, grammar)
         if rest.isEmpty, let next = joined(index + count) {
-            if Self.scaleWords.contains(next), let unit = joined(index + count + 1), let currency = currencies[unit],
-                let quantity = quantity(number, grammar)
+            // "5 million €", "5 Mio. €".
+            if Self.scaleWords.contains(next), ["", "."].contains(words[index + count].trail),
+                let currency = currencies[self.core(index + count + 1)], let quantity = quantity(number, grammar)
             {
-                return Reading(spoken: scaled(quantity, next, currency, grammar), count: count + 2)
+                let scale = grammar.vocabulary.units[next]?.many ?? next
+                return Reading(spoken: scaled(quantity, scale, currency, grammar), count: count + 2)
             }
             rest = next
             count += 1
@@ -135,7 +137,9 @@ extension SpokenReader {
     }
 
     private func scaled(_ quantity: Quantity, _ scale: String, _ currency: SpokenCurrency, _ grammar: any SpokenGrammar) -> String {
-        "\(spoken(quantity, grammar)) \(scale) \(currency.unit.many)"
+        // After "one million": "euros", "d’euros", "de euros".
+        let unit = grammar.money(1_000_000, 0, currency).split(separator: " ").dropFirst(2).joined(separator: " ")
+        return "\(spoken(quantity, grammar)) \(scale) \(unit)"
     }
 
     private func money(
@@ -158,13 +162,31 @@ extension SpokenReader {
     func ordinal(at index: Int, _ grammar: any SpokenGrammar) -> Reading? {
         let core = words[index].core
         if let spoken = grammar.ordinal(written: core) { return Reading(spoken: spoken) }
+        // "der 2. Weltkrieg".
+        if words[index].trail == ".", 1...3 ~= core.count, core.allSatisfy(\.isDigit), let number = Int(core), number > 0,
+            self.core(index + 1).first?.isLetter == true, let spoken = grammar.ordinal(number, after: self.core(index - 1).lowercased())
+        {
+            return Reading(spoken: spoken, trail: "")
+        }
+        // "2nd-floor", "mid-1990s".
+        let parts = core.split(separator: "-", omittingEmptySubsequences: false)
+        if parts.count == 2, parts[1].allSatisfy(\.isLetter), let spoken = grammar.ordinal(written: String(parts[0])) {
+            return Reading(spoken: spoken + " " + parts[1])
+        }
+        if parts.count == 2, !parts[0].isEmpty, parts[0].allSatisfy(\.isLetter), let spoken = decade(parts[1], isMarked: true, grammar) {
+            return Reading(spoken: parts[0] + " " + spoken)
+        }
         // "1980s", "the 90s", "'90s", "1980's"; but "90s" are seconds.
         let isDecade = ["the", "early", "mid", "late"].contains(self.core(index - 1).lowercased()) || !words[index].lead.isEmpty
-        let number = core.prefix(while: \.isDigit)
-        guard ["s", "'s", "’s"].contains(core.dropFirst(number.count)), let year = Int(number), year % 10 == 0,
-            isDecade && 1...9 ~= year / 10 || 1100...2090 ~= year
+        return decade(core[...], isMarked: isDecade, grammar).map { Reading(spoken: $0) }
+    }
+
+    private func decade(_ text: Substring, isMarked: Bool, _ grammar: any SpokenGrammar) -> String? {
+        let number = text.prefix(while: \.isDigit)
+        guard ["s", "'s", "’s"].contains(text.dropFirst(number.count)), let year = Int(number), year % 10 == 0,
+            isMarked && 1...9 ~= year / 10 || 1100...2090 ~= year
         else { return nil }
-        return grammar.decade(year).map { Reading(spoken: $0) }
+        return grammar.decade(year)
     }
 
     func range(at index: Int, _ grammar: any SpokenGrammar) -> Reading? {
@@ -216,6 +238,8 @@ extension SpokenReader {
 
     // MARK: Codes and numbers
 
+    private static let codeGroupsMax = 8
+
     /// Digits after "room", "code" and the like: "room 4711", "your code is 4711", "#4711".
     func code(at index: Int, _ grammar: any SpokenGrammar) -> Reading? {
         let core = words[index].core
@@ -231,6 +255,14 @@ extension SpokenReader {
     /// Whether one of the two words before is one for codes: "code: 4711", "code is 4711".
     func isCode(at index: Int, _ grammar: any SpokenGrammar) -> Bool {
         let words = grammar.vocabulary.codeWords
+        // Groups of one code.
+        var index = index
+        for _ in 1...Self.codeGroupsMax {
+            guard let before = joined(index).map({ _ in core(index - 1) }), before.contains(where: \.isDigit),
+                before.allSatisfy({ $0.isDigit || $0.isUppercase })
+            else { break }
+            index -= 1
+        }
         if words.contains(core(index - 1).lowercased()) { return true }
         let links: Set<String> = ["is", "no", "number", "ist", "lautet", "nummer", "est", "es", "nr"]
         return links.contains(core(index - 1).lowercased()) && words.contains(core(index - 2).lowercased())
@@ -248,7 +280,16 @@ extension SpokenReader {
         {
             return Reading(spoken: spoken)
         }
+        // "123456 dollars".
+        if parsed.isPlain, parsed.digits.count > 4, let noun = joined(index + 1), isUnit(noun, grammar) {
+            return Reading(spoken: spoken(parsed, grammar))
+        }
         return Reading(spoken: plain(parsed, grammar))
+    }
+
+    private func isUnit(_ noun: String, _ grammar: any SpokenGrammar) -> Bool {
+        grammar.vocabulary.units.values.contains { $0.many == noun }
+            || grammar.vocabulary.currencies.values.contains { $0.unit.many == noun }
     }
 
     /// Digits as a year, a number or one by one.

@@ -118,7 +118,8 @@ extension SpokenReader {
         if let spoken = contextual ?? known {
             let isComplete = contextual != nil || hasStop || Self.withoutStop.contains(core) || core.contains { !$0.isLetter }
             guard isComplete else { return nil }
-            return Reading(spoken: spoken, trail: trail(ofAbbreviation: index))
+            let mayEndSentence = ["etc", "a.m", "p.m", "Inc", "Ltd", "usw"].contains(core)
+            return Reading(spoken: spoken, trail: trail(ofAbbreviation: index, mayEndSentence: mayEndSentence))
         }
         // "z. B.", "p. ej.", "d. h.": two words.
         guard hasStop, words[index].trail == ".", words.indices.contains(index + 1), words[index + 1].trail.hasPrefix("."),
@@ -198,13 +199,15 @@ extension SpokenReader {
 
     private func spelled(_ letters: String) -> String { letters.map(String.init).joined(separator: " ") }
 
-    /// "B12", "LH454", "4K", "mp3", "COVID-19", "24-hour", "x86_64".
+    /// "B12", "LH454", "4K", "MP3", "COVID-19", "24-hour".
     func mixed(_ core: String, at index: Int, _ grammar: any SpokenGrammar) -> Reading? {
         guard core.count <= 30, core.contains(where: \.isDigit), core.allSatisfy({ $0.isLetter || $0.isDigit || "-_&/'’".contains($0) })
         else {
             return nil
         }
         let isCode = isCode(at: index, grammar)
+        // "mp3" and the like are left to the synthesizer.
+        guard isCode || core.first?.isDigit == true || core.contains(where: \.isUppercase) else { return nil }
         var words: [String] = []
         for run in Self.runs(of: core[...]) {
             guard let first = run.first else { continue }

@@ -107,11 +107,13 @@ struct SpokenReader {
 
     func core(_ index: Int) -> String { words.indices.contains(index) ? words[index].core : "" }
 
-    /// The full stop of an abbreviation ends the sentence as well if nothing, or a capital letter, follows.
-    func trail(ofAbbreviation index: Int) -> String {
+    /// The punctuation after an abbreviation. Its full stop ends the sentence as well if nothing follows.
+    ///
+    /// - Parameter mayEndSentence: it also does before a capital letter.
+    func trail(ofAbbreviation index: Int, mayEndSentence: Bool = false) -> String {
         let trail = words[index].trail
-        guard trail.hasPrefix(".") else { return trail }
-        guard index + 1 < words.count else { return trail }
+        guard trail.hasPrefix("."), index + 1 < words.count else { return trail }
+        if mayEndSentence, words[index + 1].core.first?.isUppercase == true { return trail }
         return String(trail.dropFirst())
     }
 }

@@ -35,7 +35,9 @@ final class ClipGenerator: SpeechGenerator {
             throw SpeechGenerationError("the provider is no longer configured", isRetryable: false)
         }
         do {
-            return try await Self.speak(text, voice, synthesizer, progress)
+            // The embedded synthesizer speaks English; the language of the server's speech is unknown.
+            let language = provider == SpeechProvider.embedded.name ? "en" : ""
+            return try await Self.speak(text, in: language, voice, synthesizer, progress)
         } catch let error as ProviderError {
             log.warning("a speech provider failed", metadata: ["provider": "\(provider)", "error": "\(error)"])
             throw SpeechGenerationError("the speech provider \(Self.faults[error.code] ?? "failed")", isRetryable: error.isRetryable)
@@ -61,7 +63,8 @@ final class ClipGenerator: SpeechGenerator {
     }
 
     private static func speak(
-        _ text: String, _ voice: String, _ synthesizer: any SpeechSynthesizer, _ report: @escaping @Sendable (Int) -> Void
+        _ text: String, in language: String, _ voice: String, _ synthesizer: any SpeechSynthesizer,
+        _ report: @escaping @Sendable (Int) -> Void
     ) async throws -> GeneratedSpeech {
         var splitter = SentenceSplitter()
         let sentences = splitter.append(text) + splitter.finish()
@@ -89,12 +92,18 @@ final class ClipGenerator: SpeechGenerator {
             for sentence in sentences {
                 let start = samples.count * 1_000 / sampleRate
                 var sound: PCMBuffer?
-                for try await piece in synthesizer.synthesize(sentence, voice: voice) {
+                let text = SpokenText(sentence, language: language)
+                var times = SpokenWordTimes(text)
+                // Marks alone are spoken as they are, because a clip has audio.
+                for try await spoken in synthesizer.synthesize(text.isSilent ? sentence : text.text, voice: voice) {
+                    let piece = times.written(spoken)
                     sound = PCMBuffer(samples: (sound?.samples ?? []) + piece.samples, sampleRate: piece.sampleRate)
                     words = piece.words.flatMap { new in words.map { $0 + new.map { SpokenWord($0, after: start) } } }
                     let duration = sound?.duration ?? .zero
                     note { estimate, _ in estimate.received(duration) }
                 }
+                let rest = times.rest?.words ?? []
+                words = words.map { $0 + rest.map { SpokenWord($0, after: start) } }
                 samples += try sound?.resampled(to: sampleRate).samples ?? []
                 note { estimate, elapsed in estimate.finishSentence(at: elapsed) }
             }

@@ -15,22 +15,24 @@ struct SpokenReadBackTests {
         "The meeting is on Nov 27 in the big room.", "Add 3/4 of the milk and wait.", "Fruit, e.g. apples, costs 12 € here.",
     ]
 
-    /// At least this many are recognized word for word.
-    private static let exactMin = 10
+    /// At least this many are recognized word for word, apart from what the recognizer adds in the silence at the end.
+    private static let understoodMin = 12
 
     @Test func digitsAreUnderstood() async throws {
         var exact = 0
-        var report: [String] = []
+        var understood = 0
+        var others: [String] = []
         for sentence in Self.sentences {
             let spoken = SpokenText(sentence).text
             let speech = try await Embedded.speech(Embedded.hibari().synthesize(spoken, voice: "alloy"))
             // The recognizer writes digits and abbreviations of its own.
             let heard = SpokenText(try await Embedded.text(of: speech.forRecognizer())).text
-            if Self.sounds(spoken) == Self.sounds(heard) { exact += 1 } else { report.append("\(spoken) | \(heard)") }
+            if Self.sounds(heard) == Self.sounds(spoken) { exact += 1 } else { others.append("\(spoken) | \(heard)") }
+            if Self.sounds(heard).hasPrefix(Self.sounds(spoken)) { understood += 1 }
         }
-        print("recognized word for word: \(exact) of \(Self.sentences.count)")
-        for line in report { print("  \(line)") }
-        #expect(exact >= Self.exactMin, "\(report)")
+        print("word for word: \(exact) of \(Self.sentences.count), with additions at the end: \(understood)")
+        for line in others { print("  \(line)") }
+        #expect(understood >= Self.understoodMin, "\(others)")
     }
 
     /// Without punctuation and spaces, which say nothing about the sound.

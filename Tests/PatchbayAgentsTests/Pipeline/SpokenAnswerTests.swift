@@ -68,6 +68,29 @@ struct SpokenAnswerTests {
         #expect(last.briefing.contains("It is Friday, 27 November 2026, 15:05 (GMT, UTC+00:00)."))
     }
 
+    @Test func aWordWithoutReportedTimeEndsWithTheOthers() async throws {
+        /// Reports all words but the last one.
+        struct Forgetful: SpeechSynthesizer {
+            func synthesize(_ text: String, voice: String) -> AsyncThrowingStream<SynthesizedSpeech, any Error> {
+                .filled { pieces in
+                    for try await var piece in ToneSynthesizer().synthesize(text, voice: voice) {
+                        piece.words?.removeLast()
+                        pieces.yield(piece)
+                    }
+                }
+            }
+        }
+        let responder = ScriptedResponder { _ in [.text("It is 5:38 now.")] }
+        let engines = AgentEngines(
+            detector: LevelDetectors(), recognizer: ScriptedRecognizer([]), responder: responder, synthesizer: Forgetful())
+        let call = FakeCall(engines)
+        try await call.run {
+            await call.pipeline.take(.text(FakeRoom.user, "What time is it?"))
+            try await call.until { call.room.current.segments.last?.spoken == .completed }
+        }
+        #expect(call.room.current.segments.last?.words?.map(\.text) == ["It", "is", "5:38", "now."])
+    }
+
     @Test func ownTextsAreSpokenInTheAnnouncedLanguage() async throws {
         let synthesizer = NotingSynthesizer()
         let definition = AssistantDefinition(id: "test", greetings: ["Guten Tag, {name}. Sie haben 21 Nachrichten."], language: "de")

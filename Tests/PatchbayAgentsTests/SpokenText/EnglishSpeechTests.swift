@@ -28,6 +28,7 @@ struct EnglishSpeechTests {
         ("in 1907", "in nineteen oh seven"),
         ("the 1980s", "the nineteen eighties"),
         ("the 90s", "the nineties"),
+        ("the mid-1990s and a 2nd-floor room", "the mid nineteen nineties and a second floor room"),
         ("wait 90s", "wait ninety seconds"),
         // Times
         ("It is 5:38.", "It is five thirty eight."),
@@ -35,6 +36,7 @@ struct EnglishSpeechTests {
         ("at 5:00", "at five o'clock"),
         ("Come at 5 pm.", "Come at five P M."),
         ("Come at 5 p.m. tomorrow.", "Come at five P M tomorrow."),
+        ("At 7 p.m. He left.", "At seven P M. He left."),
         ("at 5:38pm, please", "at five thirty eight P M, please"),
         ("at 11:15 AM", "at eleven fifteen A M"),
         ("from 9:00–17:30", "from nine o'clock to seventeen thirty"),
@@ -53,6 +55,10 @@ struct EnglishSpeechTests {
         ("Call (555) 123-4567 now", "Call five five five, one two three, four five six seven now"),
         ("Call +49 170 1234567.", "Call plus four nine, one seven zero, one two three four five six seven."),
         ("Flight LH454 boards", "Flight L H four five four boards"),
+        ("Call 911!", "Call nine one one!"),
+        ("My IBAN is DE89 3704 0044", "My IBAN is D E eight nine three seven zero four zero zero four four"),
+        ("123456 dollars", "one hundred twenty three thousand four hundred fifty six dollars"),
+        ("an mp3 file", "an mp3 file"),
         ("Gate B12 is open", "Gate B twelve is open"),
         // Money
         ("It costs 12 €.", "It costs twelve euros."),
@@ -94,6 +100,7 @@ struct EnglishSpeechTests {
         ("on Nov. 27, 2026", "on November twenty seventh, twenty twenty six"),
         ("on November 3rd", "on November third"),
         ("on 27 November 2026", "on the twenty seventh of November twenty twenty six"),
+        ("Jan. was cold", "January was cold"),
         ("In May 2026", "In May twenty twenty six"),
         ("You may 5", "You may five"),
         // Units
