@@ -50,7 +50,7 @@ struct ResponseWriter: Sendable {
                 if round.calls.isEmpty {
                     // The user must learn of the failure even if the responder does not mention it.
                     if hasFailed, round.text.allSatisfy(\.isWhitespace) {
-                        try await announce(configuration.phrases.toolFailed)
+                        try await announce(configuration.phrases.toolFailed, with: configuration.engines.announcer)
                     }
                     return output.submit(.complete(turn))
                 }
