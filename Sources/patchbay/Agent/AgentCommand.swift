@@ -24,8 +24,11 @@ struct AgentCommand: AsyncParsableCommand {
                   --secret LLM_KEY
               patchbay agent console --say "What time is it?"
               patchbay agent measure words --recordings speech
+              patchbay agent evaluate scenarios.yaml --html report.html
             """,
-        subcommands: [AgentStartCommand.self, AgentDevCommand.self, AgentConsoleCommand.self, AgentMeasureCommand.self],
+        subcommands: [
+            AgentStartCommand.self, AgentDevCommand.self, AgentConsoleCommand.self, AgentMeasureCommand.self, AgentEvaluateCommand.self,
+        ],
         defaultSubcommand: AgentStartCommand.self)
 }
 
