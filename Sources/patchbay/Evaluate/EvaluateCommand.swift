@@ -27,8 +27,9 @@ struct AgentEvaluateCommand: AsyncParsableCommand {
               patchbay agent evaluate scenarios.yaml --dev --url wss://127.0.0.1:7880
 
             EXIT CODES
-              0 all expectations and thresholds hold; 1 some do not, or no call was possible;
-              2 wrong options or a wrong file
+              0 all expectations and thresholds hold
+              1 some do not, or no call was possible
+              2 wrong usage or a wrong file
             """)
 
     @Argument(help: "The YAML file of scenarios.")
