@@ -168,7 +168,9 @@ public actor VoicePipeline {
             listening.judgeEnd(id, who, silence: silence) { [weak self] in await self?.recognized(id, $0) }
         case .cancelRecognition(let id): listening.cancel(id)
         case .settleAudio(let who): if let audio = listening.microphone(of: who)?.settle() { realtime?.speech.settle(audio, of: who) }
-        case .endUtterance(let who): realtime?.speech.end(listening.microphone(of: who)?.endUtterance(), of: who)
+        case .endUtterance(let who):
+            let audio = listening.microphone(of: who)?.endUtterance()
+            realtime?.speech.end(audio, of: who)
         case .transcript(let transcript):
             if transcript.isFinal { realtime?.speech.transcribed(transcript.text, of: transcript.speaker) }
             responding.room?.publish(listening.segment(of: transcript, idSuffix: responding.transcripts.prefix))

@@ -115,7 +115,8 @@ extension TurnMachine {
             return settings.pauses.judgementMax
         }
         return settings.pauses.silence(
-            after: text, soundsFinished: utterance.endProbability(voiced: voiced), speech: speaker.earlierSpeech + voiced)
+            after: text, soundsFinished: utterance.endProbability(voiced: voiced), isAnswer: spoken.isQuestion,
+            speech: speaker.earlierSpeech + voiced)
     }
 
     /// The microphone was muted or removed: what was said so far is recognized, and the turn ends without a further pause.

@@ -11,12 +11,16 @@ public struct TurnPauses: Sendable, Hashable {
     public var finished = Duration.milliseconds(310)
     /// Silence that ends a turn that sounds unfinished.
     public var unfinished = Duration.milliseconds(1_150)
-    /// From this probability on, a turn sounds finished. Below it, the pause grows in proportion, up to `unfinished`.
+    /// From this probability on, a turn sounds finished. Below it, the pause grows up to `unfinished`, fast at first: false ends often sound
+    /// nearly finished.
     public var certainty: Float = 0.92
     /// The longest silence after a question.
     public var question = Duration.milliseconds(700)
     /// The longest silence after words that are a whole utterance, such as "hello": detectors are unsure of short ones.
     public var shortUtterance = Duration.milliseconds(400)
+
+    /// The shortest silence after one or two other words: the beginning of a sentence sounds like a whole one, unless it answers a question.
+    public var fewWords = Duration.milliseconds(700)
 
     /// By the text alone: silence that ends a turn whose text ends like a sentence.
     public var afterSentence = Duration.milliseconds(250)
@@ -35,15 +39,17 @@ public struct TurnPauses: Sendable, Hashable {
     /// - Parameters:
     ///   - text: all that the user has said.
     ///   - probability: that the user has finished, by the sound; nil if it was not judged.
+    ///   - isAnswer: the assistant's last words were a question.
     ///   - speech: the length of the speech, including earlier utterances that it continues.
-    func silence(after text: String, soundsFinished probability: Float?, speech: Duration) -> Duration {
+    func silence(after text: String, soundsFinished probability: Float?, isAnswer: Bool = false, speech: Duration) -> Duration {
         let completeness = UtteranceText.completeness(of: text)
         guard let probability else { return silence(after: completeness, speech: speech) }
         // Words that rarely end a sentence weigh more than its sound.
         if completeness == .incomplete { return unfinished }
         let doubt = Double(max(certainty - probability, 0) / certainty)
-        let pause = finished + (unfinished - finished) * doubt
+        let pause = finished + (unfinished - finished) * (doubt.squareRoot() * doubt.squareRoot().squareRoot())
         if UtteranceText.isWholeUtterance(text) { return min(pause, shortUtterance) }
+        if completeness != .question, !isAnswer, UtteranceText.words(of: text).count <= 2 { return max(pause, fewWords) }
         return completeness == .question ? min(pause, question) : pause
     }
 

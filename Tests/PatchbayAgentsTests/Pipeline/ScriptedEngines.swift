@@ -19,16 +19,20 @@ struct LevelDetectors: VoiceActivityDetectorFactory {
 
 /// Recognizes utterances in the order of a script. The number of an utterance is that of its segment's start.
 final class ScriptedRecognizer: SpeechRecognizer {
-    private let state: Mutex<(texts: [String], starts: [Instant])>
+    private let state: Mutex<(texts: [String], starts: [Instant], lengths: [Duration])>
     let fails: Bool
 
     init(_ texts: [String], fails: Bool = false) {
-        state = Mutex((texts, []))
+        state = Mutex((texts, [], []))
         self.fails = fails
     }
 
+    /// The lengths of the final segments, in order.
+    var lengths: [Duration] { state.withLock { $0.lengths } }
+
     func recognize(_ segment: SpeechSegment) -> AsyncThrowingStream<Recognition, any Error> {
         let text = state.withLock { state in
+            if !segment.isPartial { state.lengths.append(segment.duration) }
             // All requests about one utterance have the same start.
             let index =
                 state.starts.firstIndex(of: segment.start)

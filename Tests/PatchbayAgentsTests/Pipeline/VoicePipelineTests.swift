@@ -55,6 +55,23 @@ struct VoicePipelineTests {
         #expect(remembered[2] == .user("Stop that now."))
     }
 
+    @Test func bothHalvesOfASentenceCutAtAPauseAreRecognizedTogether() async throws {
+        let responder = ScriptedResponder { _ in [.text("One two three four five six seven eight nine ten.")] }
+        let recognizer = ScriptedRecognizer(["Ask not what your country can do.", "Ask not what your country can do for you."])
+        let call = FakeCall(
+            AgentEngines(detector: LevelDetectors(), recognizer: recognizer, responder: responder, synthesizer: ToneSynthesizer()))
+        try await call.run {
+            let next = try await call.says(for: .milliseconds(900), thenSilence: .milliseconds(450), from: 0)
+            _ = try await call.says(for: .milliseconds(800), thenSilence: .milliseconds(1_000), from: next)
+            try await call.until { responder.conversations.count == 2 }
+        }
+        // The halves, and a part of the pause.
+        let length = try #require(recognizer.lengths.last)
+        #expect(length >= .milliseconds(1_800), "recognized \(length)")
+        #expect(responder.conversations.last?.messages.last == .user("Ask not what your country can do for you."))
+        #expect(call.room.current.segments.filter { $0.role == .user }.map(\.id).allSatisfy { $0.hasPrefix("u1-") })
+    }
+
     @Test func aReportOfEarlierFramesDoesNotEndTheAnswer() async throws {
         let responder = ScriptedResponder { _ in [.text("One two three four five six seven eight nine ten.")] }
         let call = FakeCall(Self.engines(hearing: [], responder))
