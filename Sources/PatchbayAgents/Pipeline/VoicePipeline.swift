@@ -17,24 +17,24 @@ public actor VoicePipeline {
     /// How often time passes for the turn machine while nothing arrives.
     private static let tickInterval = Duration.milliseconds(40)
 
-    private let configuration: PipelineConfiguration
-    private var machine: TurnMachine
-    private(set) var listening: Listening
-    private(set) var responding: Responding
+    let configuration: PipelineConfiguration
+    var machine: TurnMachine
+    var listening: Listening
+    var responding: Responding
     /// Set if a realtime provider responds.
-    private var realtime: RealtimeVoice?
-    private var attendance = Attendance()
+    var realtime: RealtimeVoice?
+    var attendance = Attendance()
     /// The greeting and the onboarding.
-    private var opening: AssistantOpening
+    var opening: AssistantOpening
     /// The conversation before this pipeline joined.
-    private var past = PastConversation()
+    var past = PastConversation()
     /// Set while it is open whether the first user is greeted or answered.
-    private var firstWords: FirstWords?
+    var firstWords: FirstWords?
     /// Whether a user has been greeted.
-    private var hasWelcomed = false
+    var hasWelcomed = false
     /// The notice about the language is said as soon as nobody speaks.
-    private var isNoticeDue = false
-    private var hasEnded = false
+    var isNoticeDue = false
+    var hasEnded = false
 
     /// - Parameters:
     ///   - context: appended to the definition's instructions: the session's context and earlier summaries.
@@ -66,7 +66,7 @@ public actor VoicePipeline {
         opening = AssistantOpening(greeting: definition.greetings.randomElement(), onboarding: definition.onboarding)
     }
 
-    private var now: Instant { configuration.clock.now() }
+    var now: Instant { configuration.clock.now() }
 
     // MARK: Running
 
@@ -144,7 +144,7 @@ public actor VoicePipeline {
     // MARK: Decisions
 
     /// Feeds the turn machine and performs its effects. Never suspends.
-    private func handle(_ input: TurnInput) {
+    func handle(_ input: TurnInput) {
         var effects: [TurnEffect] = []
         machine.handle(input, at: now, into: &effects)
         if realtime != nil, machine.pending.isEmpty {
@@ -244,53 +244,6 @@ public actor VoicePipeline {
         if let input { handle(input) } else { listening.ended(id) }
     }
 
-    private func welcome(_ who: Identity, name: String) {
-        attendance.join(who)
-        responding.log.setName(name, of: who)
-        if let limit = configuration.speech.limit { responding.room?.send(.languageLimited(limit)) }
-        // Whoever was here with a microphone may have spoken already.
-        let maySpeak = !hasWelcomed && !listening.tracks(of: who).isEmpty
-        guard firstWords == nil, !maySpeak else {
-            firstWords = firstWords ?? FirstWords(name: name, at: now)
-            return handle(.tick)
-        }
-        greet(name)
-    }
-
-    private func greet(_ name: String) {
-        var greeting = opening.takeGreeting(for: name)
-        handle(.tick)
-        if let notice = takeNotice() { greeting.append(notice) }
-        guard !greeting.isEmpty, let turn = machine.beginOwnTurn(at: now) else { return }
-        say(turn, greeting)
-    }
-
-    /// Greets the first user, once it is clear that there is nothing to answer.
-    private func greetAfterFirstWords() {
-        if let first = firstWords {
-            guard first.isOver(isTalking: machine.isUserSpeaking || !machine.pending.isEmpty, at: now) else { return }
-            firstWords = nil
-            greet(first.name)
-        } else if !hasWelcomed, isNoticeDue, let turn = machine.beginOwnTurn(at: now), let notice = takeNotice() {
-            say(turn, [notice])
-        }
-    }
-
-    /// The first user has said something: the response takes the place of the greeting. The notice about the language follows it.
-    private func answerFirstWords() {
-        guard firstWords.take() != nil else { return }
-        opening.omitGreeting()
-        isNoticeDue = configuration.speech.notice != nil
-        hasWelcomed = !isNoticeDue
-    }
-
-    /// Returns the notice about the language, once; nil afterwards, and in a continued conversation.
-    private func takeNotice() -> String? {
-        guard !hasWelcomed else { return nil }
-        hasWelcomed = true
-        return configuration.speech.notice
-    }
-
     /// Takes a message of a user's client. Unknown ones are ignored.
     private func take(_ message: String, from who: Identity) {
         switch try? AssistantMessage(parsing: Array(message.utf8)) {
@@ -302,32 +255,9 @@ public actor VoicePipeline {
         }
     }
 
-    /// Begins the onboarding that was asked for, unless somebody speaks; then the next tick tries again.
-    private func beginOnboarding() {
-        guard opening.needsOnboardingTurn, let turn = machine.beginOwnTurn(at: now) else { return }
-        opening.beginOnboarding(turn)
-        say(turn, opening.onboardingSentences)
-    }
-
-    /// Announces reminders that are due, unless somebody speaks or the call is on hold; then a later tick tries again.
-    private func announceReminders() {
-        guard responding.schedule.isDue(at: now), !machine.isHeld, let turn = machine.beginOwnTurn(at: now) else { return }
-        responding.announceReminders(in: turn, with: writer(turn))
-    }
-
-    /// Takes over a conversation, once what was said is known.
-    private func continueConversation() {
-        guard past.continues(at: now) else { return }
-        let (messages, unanswered) = past.resumed()
-        for (message, heard) in messages {
-            if let message { responding.log.append(message) } else { responding.log.append(assistant: heard) }
-        }
-        if let unanswered { handle(.text(unanswered.speaker, unanswered.text)) }
-    }
-
     // MARK: Responses
 
-    private func writer(_ turn: TurnID) -> ResponseWriter? {
+    func writer(_ turn: TurnID) -> ResponseWriter? {
         responding.output.map { ResponseWriter(turn: turn, configuration: configuration, output: $0, pipeline: self) }
     }
 
@@ -341,7 +271,7 @@ public actor VoicePipeline {
     }
 
     /// Says sentences that are no response: a greeting, a question, an apology.
-    private func say(_ turn: TurnID, _ sentences: [String]) {
+    func say(_ turn: TurnID, _ sentences: [String]) {
         let writer = writer(turn)
         responding.begin(turn, [], nil) { await writer?.say(sentences) }
     }
@@ -420,73 +350,5 @@ public actor VoicePipeline {
             handle(.speechFinished(turn))
             if responding.endsAfter == turn { hasEnded = true }
         }
-    }
-
-    // MARK: A realtime session
-
-    /// Feeds the exchange with a realtime provider and performs its effects. Never suspends.
-    private func exchange(_ input: RealtimeExchange.Input) {
-        var effects: [RealtimeExchange.Effect] = []
-        realtime?.exchange.handle(input, at: now, into: &effects)
-        for effect in effects { perform(effect) }
-    }
-
-    private func perform(_ effect: RealtimeExchange.Effect) {
-        let output = responding.output
-        switch effect {
-        case .open(let number):
-            let user = attendance.users.count == 1 ? attendance.users.first : nil
-            let configuration = RealtimeConfiguration(
-                instructions: configuration.instructions, voice: configuration.definition.voice, tools: configuration.definition.tools,
-                language: configuration.definition.language, userName: user.flatMap { responding.log.name(of: $0) } ?? "",
-                briefing: responding.briefing.text)
-            realtime?.connect(configuration) { [weak self] in await self?.take($0, ofSession: number) ?? false }
-        case .sendHistory: realtime?.send(responding.log.messages)
-        case .append(let message): realtime?.append(message)
-        case .send(let request): realtime?.session?.send(request)
-        case .close: realtime?.close()
-        case .item(let turn): output?.submit(.sentence(turn, ""))
-        case .text(let turn, let text):
-            responding.measure(turn) { $0.firstToken(at: $1) }
-            output?.submit(.text(turn, text))
-        case .audio(let turn, let samples):
-            let silence = SpeechTrimming.leadingSilence(
-                of: SynthesizedSpeech(samples: samples, sampleRate: RealtimeConfiguration.sampleRate))
-            responding.measure(turn) { $0.firstAudio(at: $1, after: silence) }
-            output?.submit(.audio(turn, SynthesizedSpeech(samples: samples, sampleRate: RealtimeConfiguration.sampleRate)))
-        case .restart(let turn): output?.submit(.begin(turn))
-        case .run(let turn, let calls):
-            let writer = writer(turn)
-            responding.start(turn) { [weak self] in
-                let results = await writer?.run(calls) ?? []
-                await self?.exchange(
-                    .toolsFinished(turn, zip(calls, results).map { RealtimeExchange.ToolResult(call: $0.id, text: $1) }))
-            }
-        case .endCall(let turn): responding.endsAfter = turn
-        case .complete(let turn): output?.submit(.complete(turn))
-        case .fail(let turn, let error):
-            responding.logFailure(of: turn, "\(error)")
-            handle(.responseFailed(turn))
-        }
-    }
-
-    /// - Returns: false if the session is of no use any more.
-    private func take(_ report: RealtimeVoice.Report, ofSession number: Int) -> Bool {
-        guard responding.room != nil, !Task.isCancelled else { return false }
-        switch report {
-        case .opened(let session):
-            realtime?.session = session
-            exchange(.opened(session: number))
-        case .notOpened(let error):
-            configuration.logger.warning("The realtime session cannot be opened", metadata: ["error": "\(error)"])
-            exchange(.openingFailed(session: number, error))
-        case .event(let event):
-            if case .error(let error) = event {
-                configuration.logger.warning("A realtime request was refused", metadata: ["error": "\(error)"])
-            }
-            exchange(.received(session: number, event))
-        case .lost(let error): exchange(.lost(session: number, error))
-        }
-        return true
     }
 }
