@@ -120,6 +120,7 @@ events = {
     "agent.state": {"participant": str, "state": state},
     "agent.joined": participant | {"participant": str, "tracks": ListOf(track)},
     "agent.lost": {"participant": str, "reason": reason},
+    "agent.waiting": {"participant": str, "reason": OneOf("busy", "no_worker", "ended")},
     "data": {"participant": str, "topic": str, "payload": Optional(str), "payload_base64": Optional(str)},
     "text": {"participant": str, "id": Matching(rf"TX_{alphabet}{{12}}"), "topic": str, "text": str},
     "rpc.request": {

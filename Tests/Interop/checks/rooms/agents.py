@@ -41,3 +41,21 @@ async def loss(world: World):
     await agent.leave()
     await alice.event("participant.left", participant="agent", reason="CLIENT_INITIATED")
     await expect_no_event(alice, "agent.lost", reason="CLIENT_INITIATED")
+
+
+@check("an agent that was asked for hears what was said before it came; nobody else hears it again")
+async def earlier(world: World):
+    agents = api.RoomConfiguration(agents=[api.RoomAgentDispatch(agent_name="default")])
+    alice = await world.connect(world.access_token("alice").with_room_config(agents).to_jwt())
+    track = await alice.publish()
+    said = speech(track["alias"], 20)
+    await talk(alice, said)
+    agent, bob = await world.join("assistant:default", kind="agent"), await world.join("bob")
+    earlier = await agent.event("talk.earlier", participant="alice", track=track["sid"])
+    expect_equal((earlier["ts"], earlier["live_ts"]), (0, 20 * 960))
+    expect_frames(await agent.receive_frames(20), said, "earlier speech")
+    more = speech(track["alias"], 5, first=20)
+    await talk(alice, more)
+    expect_frames(await agent.receive_frames(25), said + more, "earlier and live speech")
+    expect_frames(await bob.receive_frames(5), more, "bob's")
+    await expect_no_event(bob, "talk.earlier")
