@@ -131,6 +131,7 @@ public actor VoicePipeline {
     /// Lets time pass for users from whom no frames arrive, for the machine, and for what waits for its moment.
     private func tick() {
         for input in listening.advance(at: now, responding.output?.reference) { handle(input) }
+        machine.awaitsReminder = !responding.schedule.pending(at: now).isEmpty
         handle(.tick)
         greetAfterFirstWords()
         continueConversation()

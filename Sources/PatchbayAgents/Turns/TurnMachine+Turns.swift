@@ -130,6 +130,7 @@ extension TurnMachine {
             effects.append(.timedOut(turn))
             responseFailed(turn, at: now, into: &effects)
         }
+        if awaitsReminder { quiet.restart(at: now, bySpeech: false) }
         guard floor == .listening, !isUserSpeaking, !speakers.isEmpty else { return }
         if case .ask? = quiet.expire(after: settings.questionAfter, at: now) { say(.question, at: now, into: &effects) }
     }

@@ -57,6 +57,8 @@ struct TurnMachine: Sendable {
     var numbers = Numbers()
     var quiet: QuietTimer
     var isHeld = false
+    /// A reminder was set and is not due yet: the user is silent because there is nothing to say.
+    var awaitsReminder = false
     var reported = AgentState.initializing
     /// What the assistant says or has said last.
     var spoken = SpokenWords()

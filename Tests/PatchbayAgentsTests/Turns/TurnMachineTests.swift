@@ -219,6 +219,15 @@ struct TurnMachineTests {
         #expect(asked >= .seconds(15) && asked <= .seconds(17), "asked at \(asked)")
     }
 
+    @Test func whoWaitsForAReminderIsNotAskedForTheirPresence() {
+        var world = TurnWorld()
+        world.says("Set a timer for a minute.", at: .seconds(2), for: .seconds(1))
+        world.setReminder()
+        world.run(until: .seconds(60))
+        #expect(world.phrases.isEmpty)
+        #expect(world.machine.state == .listening)
+    }
+
     @Test func aNoisyRoomIsNotSilent() {
         var world = TurnWorld()
         world.background = -40

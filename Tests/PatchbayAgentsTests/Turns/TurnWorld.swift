@@ -63,6 +63,10 @@ struct TurnWorld {
         script.append(Utterance(start: start, length: length, text: text, probability: probability, spread: spread))
     }
 
+    mutating func setReminder() {
+        machine.awaitsReminder = true
+    }
+
     mutating func schedule(_ input: TurnInput, at time: Duration) {
         agenda.append((time, input))
     }
