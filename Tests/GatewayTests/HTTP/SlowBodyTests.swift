@@ -21,13 +21,16 @@ struct SlowBodyTests {
         let good = try HTTPConnection(gateway)
         let asked = ContinuousClock.now
         // A body may take three times as long as a handshake: 9 s, checked when a piece arrives.
+        var lateAnswers = 0
         while ContinuousClock.now - started < .milliseconds(8_500) {
             for connection in slow { try connection.socket.write([UInt8(ascii: " ")]) }
             let began = ContinuousClock.now
             #expect(try good.answer(to: .json("POST", "/v1/lists/a/wishes", #"{"title":"ball"}"#))?.status == 201)
-            #expect(ContinuousClock.now - began < .seconds(2))
+            if ContinuousClock.now - began >= .seconds(2) { lateAnswers += 1 }
             Thread.sleep(forTimeInterval: 0.5)
         }
+        // One is late if this process pauses; all are if slow bodies hold up the others.
+        #expect(lateAnswers <= 1)
         Thread.sleep(forTimeInterval: max(0, (.milliseconds(9_200) - (ContinuousClock.now - asked)) / .seconds(1)))
         // A connection that was late in the loop has been answered and may be closed.
         for connection in slow { try? connection.socket.write([UInt8(ascii: " ")]) }

@@ -20,6 +20,8 @@ final class BystanderCall: @unchecked Sendable {
     }
 
     private static let interval = Duration.milliseconds(20)
+    /// After a pause of this process, frames of at most this time are sent at once: more would exceed the rate of a track.
+    private static let burstMax = Duration.milliseconds(200)
     private let callers: [Caller]
     private let tracks: [TrackInfo]
     private let condition = NSCondition()
@@ -67,7 +69,7 @@ final class BystanderCall: @unchecked Sendable {
                 let number = sentAt.count
                 sentAt.append(.now)
                 for (caller, track) in zip(callers, tracks) { try caller.say(TestFrame.bytes(track.alias, number)) }
-                due += Self.interval
+                due = max(due + Self.interval, .now - Self.burstMax)
                 repeat { try listen(10, &next, sentAt, &report) } while ContinuousClock.now < due
             }
             let deadline = ContinuousClock.now + .seconds(10)
