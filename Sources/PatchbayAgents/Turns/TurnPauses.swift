@@ -20,7 +20,7 @@ public struct TurnPauses: Sendable, Hashable {
     public var shortUtterance = Duration.milliseconds(400)
 
     /// The shortest silence after one or two other words: the beginning of a sentence sounds like a whole one, unless it answers a question.
-    public var fewWords = Duration.milliseconds(700)
+    public var fewWords = Duration.milliseconds(800)
 
     /// By the text alone: silence that ends a turn whose text ends like a sentence.
     public var afterSentence = Duration.milliseconds(250)

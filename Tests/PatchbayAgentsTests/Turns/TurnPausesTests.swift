@@ -43,7 +43,7 @@ struct TurnPausesTests {
     }
 
     @Test func oneOrTwoWordsMayBeginASentenceUnlessTheyAnswerAQuestion() {
-        #expect(milliseconds("Go forward.", 0.98) == 700)
+        #expect(milliseconds("Go forward.", 0.98) == 800)
         let answer = pauses.silence(after: "Red wine.", soundsFinished: 0.98, isAnswer: true, speech: .seconds(1))
         #expect(answer == .milliseconds(310))
     }
