@@ -25,7 +25,8 @@ extension TurnMachine {
         }
         // Whatever follows a question may be its answer.
         guard pending.isEmpty, !spoken.isQuestion else { return false }
-        return UtteranceText.isAcknowledgement(text, isShort: voiced <= settings.sounds.soundMax)
+        return UtteranceText.isAcknowledgement(
+            text, isShort: voiced <= settings.sounds.soundMax, isSyllable: voiced <= settings.sounds.syllableMax)
     }
 }
 

@@ -72,15 +72,21 @@ enum UtteranceText {
 
     /// Whether an utterance while the assistant is silent asks for no answer: a hum, "okay", or what recognizers write for noise.
     ///
-    /// - Parameter isShort: whether there was so little speech that words may be invented.
-    static func isAcknowledgement(_ text: String, isShort: Bool) -> Bool {
+    /// - Parameters:
+    ///   - isShort: whether there was so little speech that words may be invented.
+    ///   - isSyllable: whether there was hardly more than a syllable.
+    static func isAcknowledgement(_ text: String, isShort: Bool, isSyllable: Bool) -> Bool {
         let spoken = words(of: text)
+        // What recognizers write for "uh-huh" ("If I"), "oh" ("No.") and "mm-hm" ("Come,").
+        if spoken.count <= 2, spoken.allSatisfy(openWords.contains) { return true }
+        if isSyllable, spoken.count == 1, spoken[0] == "no" || text.trimmingSpaces().hasSuffix(",") { return true }
         if spoken.isEmpty || spoken.allSatisfy(hums.contains) { return true }
         let text = spoken.joined(separator: " ")
         let mayBeWord = isWholeUtterance(text) || numbers.contains(text) || text.contains(where: \.isNumber)
         if isShort, invented.contains(text) || (isInventedSyllable(text) && !mayBeWord) { return true }
         // "Yes", "sure" and "thank you" may be meant for the assistant even so.
-        return ["ok", "okay", "yeah", "yep", "right", "i see", "oh okay", "all right", "alright"].contains(text)
+        return ["ok", "okay", "yeah", "yep", "right", "i see", "oh okay", "all right", "alright", "great", "good", "nice", "cool", "wow"]
+            .contains(text)
     }
 
     /// Whether the text of a very short sound is probably invented: a single word that neither interrupts nor is a backchannel.

@@ -91,7 +91,9 @@ struct FalseEndTests {
 
     // MARK: Sounds that are no turns
 
-    @Test("A listener's sound while the assistant is silent is not answered", arguments: ["mm-hm", "Okay.", "Hum.", "And I'm", "L..", ""])
+    @Test(
+        "A listener's sound while the assistant is silent is not answered",
+        arguments: ["mm-hm", "Okay.", "Hum.", "And I'm", "L..", "No.", "If I,", "Come,", "Great.", ""])
     func backchannel(_ text: String) {
         var world = Self.world { _ in 0.9 }
         world.says(text, at: .seconds(2), for: .milliseconds(320))
