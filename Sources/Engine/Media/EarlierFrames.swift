@@ -67,7 +67,7 @@ package struct EarlierFrames: Sendable {
         return dropped
     }
 
-    /// What an agent receives of it; nil if that is nothing.
+    /// The frames that an agent receives; nil if there are none.
     ///
     /// - Parameter since: the agent does not get frames that arrived before.
     package func span(since: Instant?) -> Span? {

@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// What a model is told with each request, after the assistant's instructions: that its answer is spoken, the date and time, and where its last
-/// answer was interrupted. A pure value.
+/// The part of a prompt that follows the assistant's instructions in each request: that the answer is spoken, the date and
+/// time, and where the last answer was interrupted. A pure value.
 struct AnswerBriefing: Sendable, Hashable {
     /// Of the end of an interrupted answer, in words.
     private static let quotedMax = 12
 
     var date: Date
     var timeZone: TimeZone
-    /// What was heard of the last answer; nil if it was not interrupted.
+    /// The part of the last answer that was played; nil if it was not interrupted.
     var interruptedAfter: String?
 
     var text: String { [style, moment, interruption].compactMap { $0 }.joined(separator: "\n") }

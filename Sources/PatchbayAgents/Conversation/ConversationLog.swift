@@ -11,7 +11,7 @@ struct ConversationLog: Sendable, Hashable {
     /// Users who said something. With more than one, messages name their speaker.
     private var names: [Identity: String] = [:]
     private var speakers: [Identity] = []
-    /// What was heard of the latest speech of the assistant, if it was interrupted; nil if it was not.
+    /// The part of the assistant's latest speech that was played; nil if it was not interrupted.
     private(set) var interruptedAfter: String?
 
     mutating func setName(_ name: String, of user: Identity) {

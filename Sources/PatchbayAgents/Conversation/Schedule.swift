@@ -4,7 +4,7 @@ internal import Wire
 public struct Reminder: Sendable, Hashable {
     /// For its card and lists: "Timer for 10 minutes".
     public var title: String
-    /// What is said.
+    /// The text to be spoken.
     public var text: String
     /// From the request on; at most 24 hours.
     public var after: Duration

@@ -43,7 +43,7 @@ struct Listening {
     /// - Returns: the windows that the frame completes.
     mutating func receive(_ frame: ReceivedFrame, of track: TrackSID, at now: Instant, _ reference: EchoReference?) -> [TurnInput] {
         guard let microphone = microphones[track] else { return [] }
-        // What was said before the assistant came is no echo of it.
+        // Speech from before the assistant joined cannot be its echo.
         return inputs(of: microphone, at: now, frame.isEarlier ? nil : reference) { try $0.receive(frame, at: now) }
     }
 

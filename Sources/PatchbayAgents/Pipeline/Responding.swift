@@ -104,7 +104,7 @@ struct Responding {
         preparation.take(for: conversation) ?? configuration.engines.responder.respond(to: conversation)
     }
 
-    /// What a model should know at this moment.
+    /// The current briefing for a model.
     var briefing: AnswerBriefing {
         let moment = configuration.clock.moment()
         return AnswerBriefing(date: moment.date, timeZone: moment.zone, interruptedAfter: log.interruptedAfter)
@@ -114,7 +114,7 @@ struct Responding {
         records[turn]?.tools.append(tools)
     }
 
-    /// What the turn responds to goes on, and will be responded to as a whole.
+    /// Removes the last message of a turn: its user goes on speaking, and the whole utterance gets a response of its own.
     mutating func retractLastMessage(of turn: TurnID) {
         _ = records[turn]?.messages.popLast()
     }

@@ -18,7 +18,7 @@ struct ResponseWriter: Sendable {
     let output: SpeechOutput
     let pipeline: VoicePipeline
 
-    /// What is before and after a piece that is synthesized by itself.
+    /// The neighbours of a piece of text that is synthesized by itself.
     private struct SpokenEdges: Sendable {
         /// Nothing was spoken in this round before.
         var isOpening = false

@@ -8,8 +8,8 @@ struct TurnStopwatch: Sendable, Hashable {
         var startedAt: Instant?
     }
 
-    /// What an assistant does not see between voice and voice: the delay of the Opus codec in both directions (6.5 ms each), and that of a
-    /// client that plays in steps of 20 ms (10 ms on average).
+    /// The part of the response time that an assistant cannot observe: the delay of the Opus codec in both directions (6.5 ms each), and
+    /// that of a client that plays in steps of 20 ms (10 ms on average).
     static let unseenDelay = Duration.milliseconds(23)
 
     let end: EndOfTurn

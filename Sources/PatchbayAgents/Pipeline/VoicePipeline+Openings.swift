@@ -1,13 +1,13 @@
 internal import PatchbayClient
 internal import Wire
 
-/// What the assistant says without being asked: greetings, the onboarding, reminders, and a conversation that it continues.
+/// Turns that the assistant begins by itself: greetings, the onboarding, reminders, and a conversation that it continues.
 extension VoicePipeline {
     func welcome(_ who: Identity, name: String) {
         attendance.join(who)
         responding.log.setName(name, of: who)
         if let limit = configuration.speech.limit { responding.room?.send(.languageLimited(limit)) }
-        // Whoever was here with a microphone may have spoken already.
+        // A user who joined earlier with a microphone may have spoken already.
         let maySpeak = !hasWelcomed && !listening.tracks(of: who).isEmpty
         guard firstWords == nil, !maySpeak else {
             firstWords = firstWords ?? FirstWords(name: name, at: now)

@@ -1,6 +1,6 @@
 internal import Wire
 
-/// What the assistant can do, and what it honestly cannot.
+/// The assistant's abilities, and the common requests that it declines.
 enum Abilities {
     static let unableStart = "I can't do that yet."
     static let unknownStart = "I don't know that."
