@@ -128,9 +128,9 @@ async function readOperations() {
   }
 }
 
-async function readRooms() {
-  if (!access) return
-  const { rooms } = (await administer(null, 'GET', '/v1/rooms').catch((error) => {
+async function readRooms(used = access) {
+  if (!used) return
+  const { rooms } = (await administer(null, 'GET', '/v1/rooms', undefined, used).catch((error) => {
     if (error.code !== 'no_token') throw error
     store.dispatch('rooms.locked')
     return {}
@@ -158,8 +158,7 @@ async function readRoom(name) {
 const pathOf = (name) => `/v1/rooms/${encodeURIComponent(name)}`
 
 /** Sends a request with a token for a room, for the list of rooms, or for operations. A refused token is replaced once; if that fails, access ends. */
-async function administer(room, method, path, body) {
-  const used = access
+async function administer(room, method, path, body, used = access) {
   for (let attempt = 1; ; attempt++) {
     try {
       return await send(method, path, { body, token: await used.token(room) })
@@ -196,15 +195,15 @@ async function open(mode, make) {
   store.dispatch('busy', { isBusy: true })
   try {
     const made = await make()
+    // Only a token that the gateway has accepted is used by other requests.
+    await readRooms(made)
     access = made
     historyDueAt = 0
-    // Refusals end access again, with a problem.
-    await readRooms()
     store.dispatch('access', { access: mode })
     watch()
     return true
   } catch (error) {
-    if (store.state.problems.every(({ key }) => key !== 'access')) close({ code: error.code, message: error.message })
+    close({ code: error.code, message: error.message })
     return false
   } finally {
     store.dispatch('busy', { isBusy: false })
