@@ -27,6 +27,8 @@ public struct SpeechSegmenter: Sendable, Hashable {
         public var offset: Float = 0.35
         /// Speech that begins an utterance; shorter bursts are ignored.
         public var onsetDuration = Duration.milliseconds(64)
+        /// A window from this probability on is clear speech: that of one voice near the microphone nearly always is, babble seldom.
+        public var clear: Float = 0.95
         /// Utterances with less speech are noise: a click, a cough.
         public var voicedMin = Duration.milliseconds(190)
 
@@ -45,6 +47,8 @@ public struct SpeechSegmenter: Sendable, Hashable {
     private var phase = Phase.silent
     /// Speech in the current utterance.
     private(set) var voiced = Duration.zero
+    /// The part of `voiced` that is clear speech.
+    private(set) var clear = Duration.zero
 
     init(_ settings: Settings = Settings()) {
         self.settings = settings
@@ -61,10 +65,11 @@ public struct SpeechSegmenter: Sendable, Hashable {
     mutating func process(_ window: Window) -> Event? {
         let threshold = isInUtterance ? settings.offset : settings.onset
         let isSpeech = window.probability >= threshold && !window.isEcho
+        if phase == .silent { (voiced, clear) = (.zero, .zero) }
         if isSpeech { voiced += window.duration }
+        if isSpeech, window.probability >= settings.clear { clear += window.duration }
         switch phase {
         case .silent:
-            voiced = isSpeech ? window.duration : .zero
             return isSpeech ? rise(window.duration) : nil
         case .rising(let risen):
             if isSpeech { return rise(risen + window.duration) }
@@ -88,7 +93,7 @@ public struct SpeechSegmenter: Sendable, Hashable {
     /// Ends the utterance in progress, for example because the turn was taken.
     mutating func end() {
         phase = .silent
-        voiced = .zero
+        (voiced, clear) = (.zero, .zero)
     }
 
     private mutating func rise(_ risen: Duration) -> Event? {

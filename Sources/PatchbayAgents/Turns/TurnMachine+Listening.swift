@@ -10,6 +10,7 @@ extension TurnMachine {
         let index = speakerIndex(of: who)
         // The utterance that the end of the microphone cut off is recognized first.
         guard !speakers[index].hasEnded else { return }
+        if speakers[index].utterance == nil { speakers[index].background.append(level) }
         switch speakers[index].segmenter.process(window) {
         case .began(let leadIn): begin(index, leadIn: leadIn, at: now, into: &effects)
         case .paused(let silence): advance(index, window.duration, level, silence: silence, at: now, into: &effects)
@@ -62,8 +63,9 @@ extension TurnMachine {
         _ index: Int, _ window: Duration, _ level: Double, silence: Duration, at now: Instant, into effects: inout [TurnEffect]
     ) {
         let voiced = speakers[index].segmenter.voiced
+        let recognizeAfter = recognizeAfter(speakers[index])
         let step = speakers[index].utterance?.advance(
-            by: window, level: level, silence: silence, voiced: voiced, settings: settings, at: now)
+            by: window, level: level, silence: silence, voiced: voiced, recognizeAfter: recognizeAfter, settings: settings, at: now)
         guard speakers[index].utterance != nil else { return }
         quiet.restart(at: now, bySpeech: true)
         // What is too short to be speech is not recognized: recognizers invent words for noise.
@@ -108,8 +110,8 @@ extension TurnMachine {
     private func pause(after text: String, of speaker: Speaker, _ utterance: UtteranceTracker) -> Duration {
         let voiced = speaker.segmenter.voiced
         // The assistant goes on at once after what was no interruption.
-        if isInterrupted, isSound(text, of: speaker, utterance) || isAcknowledgement(text, of: speaker, utterance) {
-            return settings.recognizeAfter
+        if isOverAssistant, isSound(text, of: speaker, utterance) || isAcknowledgement(text, of: speaker, utterance) {
+            return recognizeAfter(speaker)
         }
         if utterance.awaitsJudgement(voiced: voiced), utterance.silence < settings.pauses.judgementMax {
             return settings.pauses.judgementMax

@@ -2,16 +2,41 @@
 ///
 /// An utterance that goes on after a false end is none of these.
 extension TurnMachine {
-    var isInterrupted: Bool {
-        if case .interrupted = floor { true } else { false }
+    /// Whether the assistant speaks, or did until it was interrupted.
+    var isOverAssistant: Bool {
+        switch floor {
+        case .speaking, .interrupted: true
+        case .listening, .thinking: false
+        }
+    }
+
+    /// Whether what a user says so far is a voice near the microphone, and neither noise nor the babble of others.
+    func isOneVoice(_ speaker: Speaker) -> Bool {
+        let (voiced, clear) = (speaker.segmenter.voiced, speaker.segmenter.clear)
+        guard clear >= max(settings.sounds.clearMin, voiced * settings.sounds.clearShareMin) else { return false }
+        return voiced < settings.sounds.spreadAfter || !isBabble(speaker)
+    }
+
+    /// Whether the level varies as little as that of many voices. Noise reduces the variation of one voice, too.
+    private func isBabble(_ speaker: Speaker) -> Bool {
+        guard let loudness = speaker.utterance?.loudness else { return false }
+        let isNoisy = speaker.background.value.map { loudness.mean - $0 < settings.sounds.noisyBelow } ?? false
+        return loudness.spread < (isNoisy ? settings.sounds.spreadMinInNoise : settings.sounds.spreadMin)
+    }
+
+    /// Silence after which what a user has said is recognized.
+    func recognizeAfter(_ speaker: Speaker) -> Duration {
+        let mayBeBackchannel = isOverAssistant && speaker.segmenter.voiced <= settings.sounds.backchannelMax
+        return mayBeBackchannel ? settings.sounds.recognizeAfter : settings.recognizeAfter
     }
 
     /// Whether an utterance is no speech of its user; its transcript is withdrawn.
     func isSound(_ text: String, of speaker: Speaker, _ utterance: UtteranceTracker) -> Bool {
         guard utterance.earlierText == nil else { return false }
         let voiced = speaker.segmenter.voiced
-        if voiced >= settings.sounds.babbleMin, utterance.loudness.spread < settings.sounds.spreadMin { return true }
-        guard isInterrupted else { return false }
+        if speaker.segmenter.clear < voiced * settings.sounds.unclearBelow { return true }
+        if voiced >= settings.sounds.babbleMin, isBabble(speaker) { return true }
+        guard isOverAssistant else { return false }
         return UtteranceText.isEcho(text, of: spoken.words)
             || (voiced <= settings.sounds.syllableMax && UtteranceText.isInventedSyllable(text))
     }
@@ -20,8 +45,10 @@ extension TurnMachine {
     func isAcknowledgement(_ text: String, of speaker: Speaker, _ utterance: UtteranceTracker) -> Bool {
         guard utterance.earlierText == nil else { return false }
         let voiced = speaker.segmenter.voiced
-        if isInterrupted {
-            return UtteranceText.isBackchannel(text) || (voiced <= settings.sounds.syllableMax && UtteranceText.resemblesBackchannel(text))
+        if isOverAssistant {
+            if UtteranceText.isBackchannel(text) { return true }
+            guard voiced <= settings.sounds.syllableMax else { return false }
+            return UtteranceText.resemblesBackchannel(text) || UtteranceText.isAcknowledgement(text, isShort: false, isSyllable: true)
         }
         // Whatever follows a question may be its answer.
         guard pending.isEmpty, !spoken.isQuestion else { return false }
@@ -36,10 +63,24 @@ public struct SoundSettings: Sendable, Hashable {
     public var syllableMax = Duration.milliseconds(480)
     /// The same while the assistant is silent, when users answer with single words.
     public var soundMax = Duration.milliseconds(330)
-    /// Speech of at least this length whose level varies less than `spreadMin` is the babble of others.
+    /// So little speech over the assistant's may be a backchannel, which is recognized after a shorter silence, for the assistant to go on soon.
+    public var backchannelMax = Duration.milliseconds(640)
+    public var recognizeAfter = Duration.milliseconds(32)
+    /// Clear speech (`SpeechSegmenter.Settings.clear`) that interrupts the assistant, at least, and its share of all speech of the utterance.
+    /// One voice without noise has 0.65 or more, babble mostly less than 0.1.
+    public var clearMin = Duration.milliseconds(64)
+    public var clearShareMin = 0.4
+    /// An utterance with a smaller share is no turn.
+    public var unclearBelow = 0.2
+    /// The babble of others does not interrupt the assistant if it shows after this much speech, nor is it a turn after `babbleMin`.
+    public var spreadAfter = Duration.milliseconds(224)
     public var babbleMin = Duration.milliseconds(1_200)
-    /// Standard deviation of the level of a single voice near the microphone, in dB. Speech of one voice has 8 or more.
+    /// The standard deviation of the level of a single voice near the microphone, in dB, is 7 or more, in noise 3 or more. That of babble is
+    /// less.
     public var spreadMin = 3.5
+    public var spreadMinInNoise = 2.6
+    /// Speech is in noise if it is louder than the room by less, in dB.
+    public var noisyBelow = 20.0
 
     public init() {}
 }

@@ -2,9 +2,9 @@ internal import Wire
 
 /// Turns of the assistant.
 extension TurnMachine {
-    /// Interrupts the assistant if a user has spoken long enough.
+    /// Interrupts the assistant if a user has spoken long enough, and clearly.
     mutating func bargeIn(by speaker: Speaker, at now: Instant, into effects: inout [TurnEffect]) {
-        guard speaker.utterance != nil, speaker.segmenter.voiced >= settings.bargeIn else { return }
+        guard speaker.utterance != nil, speaker.segmenter.voiced >= settings.bargeIn, isOneVoice(speaker) else { return }
         switch floor {
         case .speaking(let turn):
             floor = .interrupted(turn)

@@ -191,6 +191,7 @@ struct PendingMessages: Sendable, Hashable {
 struct Speaker: Sendable, Hashable {
     let identity: Identity
     var segmenter: SpeechSegmenter
+    var background = BackgroundLevel()
     var utterance: UtteranceTracker?
     /// The microphone is gone; the utterance waits for its recognition.
     var hasEnded = false

@@ -88,8 +88,10 @@ struct UtteranceTracker: Sendable, Hashable {
     /// - Parameters:
     ///   - level: of the window, in dBov.
     ///   - voiced: speech of the utterance so far.
+    ///   - recognizeAfter: silence after which it is recognized.
     mutating func advance(
-        by window: Duration, level: Double, silence: Duration, voiced: Duration, settings: TurnSettings, at now: Instant
+        by window: Duration, level: Double, silence: Duration, voiced: Duration, recognizeAfter: Duration, settings: TurnSettings,
+        at now: Instant
     ) -> Step? {
         length += window
         pieceLength += window
@@ -105,7 +107,7 @@ struct UtteranceTracker: Sendable, Hashable {
             settlesWithResult = true
             return .recognize(isPartial: false)
         }
-        if silence >= settings.recognizeAfter { return needsRecognition(voiced: voiced) ? .recognize(isPartial: false) : nil }
+        if silence >= recognizeAfter { return needsRecognition(voiced: voiced) ? .recognize(isPartial: false) : nil }
         // At most a fifth of the recognizer's time goes into partial results of one user.
         let interval = max(settings.partialInterval, slowest * 5)
         if silence == .zero, inFlight == nil, voiced - lastPartialVoiced >= interval { return .recognize(isPartial: true) }
@@ -193,28 +195,5 @@ struct UtteranceTracker: Sendable, Hashable {
 
     private static func joined(_ first: String, _ second: String) -> String {
         first.isEmpty ? second : second.isEmpty ? first : first + " " + second
-    }
-}
-
-/// How much the level of an utterance varies: that of one voice near a microphone does, that of many voices together hardly.
-struct Loudness: Sendable, Hashable {
-    /// Silence in a recording is not quieter than a quiet room, in dBov.
-    private static let levelMin = -60.0
-
-    private var count = 0.0
-    private var sum = 0.0
-    private var squares = 0.0
-
-    mutating func append(_ level: Double) {
-        let level = max(level, Self.levelMin)
-        count += 1
-        sum += level
-        squares += level * level
-    }
-
-    /// The standard deviation of the level, in dB.
-    var spread: Double {
-        guard count > 0 else { return 0 }
-        return max(squares / count - (sum / count) * (sum / count), 0).squareRoot()
     }
 }

@@ -118,24 +118,4 @@ struct FalseEndTests {
         world.run(until: .seconds(10))
         #expect(world.responses.last?.messages == ["Okay."])
     }
-
-    @Test func theBabbleOfOthersIsNoTurn() {
-        var world = Self.world { _ in 0.9 }
-        world.says("Something that many people said.", at: .seconds(2), for: .seconds(3), spread: 4)
-        world.run(until: .seconds(8))
-        #expect(world.responses.isEmpty)
-        #expect(world.finals.allSatisfy { $0.isEmpty })
-    }
-
-    @Test("After a backchannel the assistant goes on within 400 ms", arguments: ["mm-hm", "Okay.", "uh-huh"])
-    func resumption(_ text: String) throws {
-        var world = Self.world { _ in 0.02 }
-        world.speechLasts = .seconds(6)
-        world.schedule(.text(TurnWorld.user, "Tell me a story."), at: .seconds(2))
-        world.says(text, at: .seconds(4), for: .milliseconds(420))
-        world.run(until: .seconds(12))
-        let resumed = try #require(world.time(of: \.isResume)) - .milliseconds(4_420)
-        #expect(resumed <= .milliseconds(400), "resumed after \(resumed)")
-        #expect(world.count(\.isAbandon) == 0 && world.responses.count == 1)
-    }
 }

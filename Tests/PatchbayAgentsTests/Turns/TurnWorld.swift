@@ -10,7 +10,7 @@ struct TurnWorld {
         var length: Duration
         var text: String
         /// What the detector says of it; a cough may be below the threshold.
-        var probability: Float = 0.95
+        var probability: Float = 0.98
         /// Difference between loud and quiet windows, in dB: large for one voice, small for the babble of many.
         var spread = 16.0
     }
@@ -59,7 +59,7 @@ struct TurnWorld {
 
     static func instant(_ time: Duration) -> Instant { Instant(nanoseconds: UInt64(time.inNanoseconds)) }
 
-    mutating func says(_ text: String, at start: Duration, for length: Duration, probability: Float = 0.95, spread: Double = 16) {
+    mutating func says(_ text: String, at start: Duration, for length: Duration, probability: Float = 0.98, spread: Double = 16) {
         script.append(Utterance(start: start, length: length, text: text, probability: probability, spread: spread))
     }
 
