@@ -28,7 +28,7 @@ public struct SpeechSegmenter: Sendable, Hashable {
         /// Speech that begins an utterance; shorter bursts are ignored.
         public var onsetDuration = Duration.milliseconds(64)
         /// A window from this probability on is clear speech: that of one voice near the microphone nearly always is, babble seldom.
-        public var clear: Float = 0.95
+        public var clear: Float = 0.93
         /// Utterances with less speech are noise: a click, a cough.
         public var voicedMin = Duration.milliseconds(190)
 

@@ -77,7 +77,7 @@ public struct SoundSettings: Sendable, Hashable {
     public var babbleMin = Duration.milliseconds(1_200)
     /// The standard deviation of the level of a single voice near the microphone, in dB, is 7 or more, in noise 3 or more. That of babble is
     /// less.
-    public var spreadMin = 3.5
+    public var spreadMin = 4.5
     public var spreadMinInNoise = 2.6
     /// Speech is in noise if it is louder than the room by less, in dB.
     public var noisyBelow = 20.0

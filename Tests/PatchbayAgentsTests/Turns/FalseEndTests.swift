@@ -93,7 +93,7 @@ struct FalseEndTests {
 
     @Test(
         "A listener's sound while the assistant is silent is not answered",
-        arguments: ["mm-hm", "Okay.", "Hum.", "And I'm", "L..", "No.", "If I,", "Come,", "Great.", ""])
+        arguments: ["mm-hm", "Okay.", "Hum.", "And I'm", "L..", "No.", "If I,", "Come,", "Mom.", "Great.", ""])
     func backchannel(_ text: String) {
         var world = Self.world { _ in 0.9 }
         world.says(text, at: .seconds(2), for: .milliseconds(320))
