@@ -29,3 +29,13 @@ struct FirstWords: Sendable, Hashable {
     /// - Parameter isTalking: an utterance is in progress or waits for its recognition or response.
     func isOver(isTalking: Bool, at now: Instant) -> Bool { !isTalking && now >= greetsAt }
 }
+
+/// How far the first user has been received.
+struct FirstArrival: Sendable, Hashable {
+    /// Set while it is open whether the user is greeted or answered.
+    var firstWords: FirstWords?
+    /// The user has been greeted or answered.
+    var isWelcomed = false
+    /// The notice about the language is said as soon as nobody speaks.
+    var isNoticeDue = false
+}

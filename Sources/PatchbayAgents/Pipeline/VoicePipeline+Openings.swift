@@ -8,9 +8,9 @@ extension VoicePipeline {
         responding.log.setName(name, of: who)
         if let limit = configuration.speech.limit { responding.room?.send(.languageLimited(limit)) }
         // A user who joined earlier with a microphone may have spoken already.
-        let maySpeak = !hasWelcomed && !listening.tracks(of: who).isEmpty
-        guard firstWords == nil, !maySpeak else {
-            firstWords = firstWords ?? FirstWords(name: name, at: now)
+        let maySpeak = !arrival.isWelcomed && !listening.tracks(of: who).isEmpty
+        guard arrival.firstWords == nil, !maySpeak else {
+            arrival.firstWords = arrival.firstWords ?? FirstWords(name: name, at: now)
             return handle(.tick)
         }
         greet(name)
@@ -26,27 +26,27 @@ extension VoicePipeline {
 
     /// Greets the first user, once it is clear that there is nothing to answer.
     func greetAfterFirstWords() {
-        if let first = firstWords {
+        if let first = arrival.firstWords {
             guard first.isOver(isTalking: machine.isUserSpeaking || !machine.pending.isEmpty, at: now) else { return }
-            firstWords = nil
+            arrival.firstWords = nil
             greet(first.name)
-        } else if !hasWelcomed, isNoticeDue, let turn = machine.beginOwnTurn(at: now), let notice = takeNotice() {
+        } else if !arrival.isWelcomed, arrival.isNoticeDue, let turn = machine.beginOwnTurn(at: now), let notice = takeNotice() {
             say(turn, [notice])
         }
     }
 
     /// The first user has said something: the response takes the place of the greeting. The notice about the language follows it.
     func answerFirstWords() {
-        guard firstWords.take() != nil else { return }
+        guard arrival.firstWords.take() != nil else { return }
         opening.omitGreeting()
-        isNoticeDue = configuration.speech.notice != nil
-        hasWelcomed = !isNoticeDue
+        arrival.isNoticeDue = configuration.speech.notice != nil
+        arrival.isWelcomed = !arrival.isNoticeDue
     }
 
     /// Returns the notice about the language, once; nil afterwards, and in a continued conversation.
     func takeNotice() -> String? {
-        guard !hasWelcomed else { return nil }
-        hasWelcomed = true
+        guard !arrival.isWelcomed else { return nil }
+        arrival.isWelcomed = true
         return configuration.speech.notice
     }
 

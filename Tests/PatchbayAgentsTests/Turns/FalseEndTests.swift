@@ -5,17 +5,9 @@ import Wire
 
 /// Pauses within sentences: with a turn detector that is right, wrong, slow or absent.
 struct FalseEndTests {
-    private static func world(_ soundsFinished: (@Sendable (String) -> Float)?) -> TurnWorld {
-        var settings = TurnSettings()
-        settings.pauses.usesTurnDetector = true
-        var world = TurnWorld(settings: settings)
-        world.soundsFinished = soundsFinished
-        return world
-    }
-
     @Test("A sentence that sounds unfinished is not cut at its pauses", arguments: [300, 500, 700, 900])
     func pause(milliseconds: Int) {
-        var world = Self.world { $0.hasSuffix("clubs.") ? 0.98 : 0.02 }
+        var world = TurnWorld.judged { $0.hasSuffix("clubs.") ? 0.98 : 0.02 }
         world.says("I have four.", at: .seconds(2), for: .seconds(1))
         world.says("Queen of clubs.", at: .seconds(3) + .milliseconds(milliseconds), for: .seconds(1))
         world.run(until: .seconds(9))
@@ -24,7 +16,7 @@ struct FalseEndTests {
     }
 
     @Test func aSentenceThatSoundsFinishedIsAnsweredSoon() throws {
-        var world = Self.world { _ in 0.98 }
+        var world = TurnWorld.judged { _ in 0.98 }
         world.says("What time is it?", at: .seconds(2), for: .seconds(1))
         world.run(until: .seconds(8))
         let pause = try #require(world.responses.first).at - .seconds(3)
@@ -32,7 +24,7 @@ struct FalseEndTests {
     }
 
     @Test func aMissingJudgementDelaysATurnButDoesNotHoldItUp() throws {
-        var world = Self.world(nil)
+        var world = TurnWorld.judged(nil)
         world.says("What time is it?", at: .seconds(2), for: .seconds(1))
         world.run(until: .seconds(8))
         let pause = try #require(world.responses.first).at - .seconds(3)
@@ -40,7 +32,7 @@ struct FalseEndTests {
     }
 
     @Test func whatWasBegunTooEarlyIsDiscardedAndBothHalvesAreRecognizedTogether() throws {
-        var world = Self.world { _ in 0.98 }
+        var world = TurnWorld.judged { _ in 0.98 }
         world.responseTakes = .seconds(1)
         world.says("Ask not what your country can do.", at: .seconds(2), for: .seconds(2))
         world.says("For you.", at: .milliseconds(4_700), for: .seconds(1))
@@ -57,7 +49,7 @@ struct FalseEndTests {
     }
 
     @Test func speechAsTheAnswerBeginsContinuesTheSentence() {
-        var world = Self.world { _ in 0.98 }
+        var world = TurnWorld.judged { _ in 0.98 }
         world.speechLasts = .seconds(6)
         world.says("Ask not what your country can do.", at: .seconds(2), for: .seconds(2))
         // Audible from about 4.4 s on.
@@ -68,7 +60,7 @@ struct FalseEndTests {
     }
 
     @Test func speechOverTheAnswerIsANewUtterance() {
-        var world = Self.world { _ in 0.98 }
+        var world = TurnWorld.judged { _ in 0.98 }
         world.speechLasts = .seconds(6)
         world.says("Tell me a story.", at: .seconds(2), for: .seconds(1))
         world.says("No, another one.", at: .milliseconds(4_400), for: .seconds(1))
@@ -79,7 +71,7 @@ struct FalseEndTests {
 
     @Test("A sound while the response is being written changes nothing", arguments: [100, 170, 300])
     func sound(milliseconds: Int) {
-        var world = Self.world { _ in 0.98 }
+        var world = TurnWorld.judged { _ in 0.98 }
         world.responseTakes = .seconds(2)
         world.says("Book a table.", at: .seconds(2), for: .seconds(1))
         world.says("", at: .milliseconds(3_900), for: .milliseconds(milliseconds))
@@ -87,35 +79,5 @@ struct FalseEndTests {
         #expect(world.responses.last?.messages == ["Book a table."])
         #expect(world.finals.last == "Book a table.")
         #expect(world.audible.count == 1)
-    }
-
-    // MARK: Sounds that are no turns
-
-    @Test(
-        "A listener's sound while the assistant is silent is not answered",
-        arguments: ["mm-hm", "Okay.", "Hum.", "And I'm", "L..", "No.", "If I,", "Come,", "Mom.", "Great.", ""])
-    func backchannel(_ text: String) {
-        var world = Self.world { _ in 0.9 }
-        world.says(text, at: .seconds(2), for: .milliseconds(320))
-        world.run(until: .seconds(6))
-        #expect(world.responses.isEmpty && world.phrases.isEmpty)
-    }
-
-    @Test("Short answers and commands are heard", arguments: ["Stop.", "Hello.", "Yes.", "Four.", "Goodbye.", "4"])
-    func shortSpeech(_ text: String) {
-        var world = Self.world { _ in 0.9 }
-        world.says(text, at: .seconds(2), for: .milliseconds(320))
-        world.run(until: .seconds(6))
-        #expect(world.responses.map(\.messages) == [[text]])
-    }
-
-    @Test func okayAnswersAQuestion() {
-        var world = Self.world { _ in 0.9 }
-        world.speechLasts = .seconds(1)
-        world.says("Call me a taxi.", at: .seconds(2), for: .seconds(1))
-        world.schedule(.speaking(TurnID(1), text: "Shall I send it now?"), at: .milliseconds(3_600))
-        world.says("Okay.", at: .seconds(6), for: .milliseconds(320))
-        world.run(until: .seconds(10))
-        #expect(world.responses.last?.messages == ["Okay."])
     }
 }

@@ -57,6 +57,15 @@ struct TurnWorld {
         machine = TurnMachine(settings, at: Self.instant(.seconds(1)))
     }
 
+    /// With a turn detector that says this of the words of an utterance; nil: it never answers.
+    static func judged(_ soundsFinished: (@Sendable (String) -> Float)?) -> Self {
+        var settings = TurnSettings()
+        settings.pauses.usesTurnDetector = true
+        var world = Self(settings: settings)
+        world.soundsFinished = soundsFinished
+        return world
+    }
+
     static func instant(_ time: Duration) -> Instant { Instant(nanoseconds: UInt64(time.inNanoseconds)) }
 
     mutating func says(_ text: String, at start: Duration, for length: Duration, probability: Float = 0.98, spread: Double = 16) {

@@ -3,16 +3,16 @@ internal import Wire
 
 /// The assistant's turns: the task that speaks, what each turn adds to the conversation, how long it takes, and its transcript.
 struct Responding {
-    private let configuration: PipelineConfiguration
+    let configuration: PipelineConfiguration
     /// Set while the pipeline runs, as is `output`.
     var room: (any AgentRoom)?
     var output: SpeechOutput?
     var log = ConversationLog()
     var transcripts = TranscriptRevisions()
     private(set) var cards = AssistantCards()
-    private(set) var schedule = Schedule()
+    var schedule = Schedule()
     /// Turns that were begun and are not in the log yet.
-    private var records: [TurnID: TurnRecord] = [:]
+    var records: [TurnID: TurnRecord] = [:]
     private var stopwatches: [TurnID: TurnStopwatch] = [:]
     private(set) var task: (turn: TurnID, task: Task<Void, Never>)?
     /// The latest abandoned turn, until what was heard of it is in the log.
@@ -190,88 +190,9 @@ struct Responding {
         if let segment = transcripts.complete(turn) { room?.publish(segment) }
     }
 
-    // MARK: Reminders
-
-    /// A user who goes on speaking before the turn is audible gets another response, so nothing is changed until then.
-    mutating func schedule(_ reminder: Reminder, in turn: TurnID) {
-        change(.add(reminder, at: configuration.clock.now()), in: turn)
-    }
-
-    mutating func cancelSchedule(_ id: String, in turn: TurnID) {
-        change(.cancel(id: id), in: turn)
-    }
-
-    private mutating func change(_ change: Schedule.Change, in turn: TurnID) {
-        records[turn]?.changes.append(change)
-        if records[turn]?.isAudible == true { carryOutChanges(of: turn) }
-    }
-
-    /// The turn is audible.
-    mutating func started(_ turn: TurnID) {
-        records[turn]?.isAudible = true
-        carryOutChanges(of: turn)
-        for entry in records[turn]?.reminders ?? [] { show(AssistantCards.reminder(entry, is: .due)) }
-    }
-
-    private mutating func carryOutChanges(of turn: TurnID) {
-        let changes = records[turn]?.changes ?? []
-        records[turn]?.changes = []
-        for change in changes {
-            switch change {
-            case .add(let reminder, let time):
-                if let entry = schedule.add(reminder, at: time) {
-                    show(AssistantCards.reminder(entry, is: .set))
-                } else {
-                    configuration.logger.warning("A reminder was refused", metadata: ["after": "\(reminder.after)"])
-                }
-            case .cancel(let id): if let entry = schedule.cancel(id: id) { show(AssistantCards.reminder(entry, is: .cancelled)) }
-            }
-        }
-    }
-
-    /// Begins a turn that says the reminders that are due.
-    mutating func announceReminders(in turn: TurnID, with writer: ResponseWriter?) {
-        let due = schedule.takeDue(at: configuration.clock.now())
-        let sentences = due.flatMap { AssistantGreeting.sentences(of: $0.reminder.text) }
-        let synthesizer = configuration.engines.synthesizer
-        begin(turn, [], nil) { await writer?.say(sentences, with: synthesizer) }
-        records[turn]?.reminders = due
-    }
-
-    private mutating func restoreReminders(of record: TurnRecord?) {
-        for entry in schedule.restore(record?.reminders ?? []) {
-            configuration.logger.warning("A reminder could not be spoken", metadata: ["id": "\(entry.id)"])
-        }
-    }
-
     private mutating func reportMetrics(of turn: TurnID) {
         guard let metrics = stopwatches.removeValue(forKey: turn)?.metrics else { return }
         room?.send(AssistantMessage.turnMetrics(metrics))
         configuration.onMetrics(metrics)
-    }
-}
-
-/// The messages that a turn adds to the conversation when it ends.
-struct TurnRecord: Sendable, Hashable {
-    var messages: [UserMessage]
-    /// Tool calls and their results, in order.
-    var tools: [ToolEntry] = []
-    /// Said before the response. Not part of the conversation, in which a model would imitate it.
-    var filler = ""
-
-    /// The part of the assistant's speech that is the response.
-    func response(in heard: String) -> String {
-        filler.hasPrefix(heard) ? "" : heard.hasPrefix(filler) ? String(heard.dropFirst(filler.count)).trimmingSpaces() : heard
-    }
-    /// Changes of the schedule, until the turn is audible.
-    var changes: [Schedule.Change] = []
-    /// Those that the turn announces.
-    var reminders: [Schedule.Entry] = []
-    var isAudible = false
-
-    struct ToolEntry: Sendable, Hashable {
-        var text: String
-        var calls: [ToolCall]
-        var results: [String]
     }
 }
