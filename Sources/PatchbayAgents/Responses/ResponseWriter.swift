@@ -10,6 +10,8 @@ struct ResponseWriter: Sendable {
     private static let charactersMax = 16_000
     /// The prefix of a failed tool's result, for the responder.
     private static let failed = "The tool failed: "
+    /// From this time after the first text on, speech may begin before the first clause is complete.
+    private static let clausePatience = Duration.milliseconds(120)
     /// How long a filler waits for a user who speaks, before it tries again.
     private static let fillerRetry = Duration.milliseconds(100)
 
@@ -129,15 +131,21 @@ struct ResponseWriter: Sendable {
     ) async throws -> Round {
         var round = Round()
         var splitter = SentenceSplitter(startsEarly: true)
+        var began: Instant?
         for try await part in parts {
             switch part {
             case .text(let text):
-                if round.text.isEmpty { await pipeline.update { $0.measure(turn) { $0.firstToken(at: $1) } } }
+                let now = configuration.clock.now()
+                if round.text.isEmpty {
+                    began = now
+                    await pipeline.update { $0.measure(turn) { $0.firstToken(at: $1) } }
+                }
                 round.text += text
                 guard round.text.count <= Self.charactersMax else {
                     throw ProviderError(.invalidResponse, "The response exceeds \(Self.charactersMax) characters.")
                 }
                 for piece in splitter.pieces(appending: text) { speak(piece) }
+                if let began, now - began >= Self.clausePatience, let phrase = splitter.openingPhrase() { speak(phrase) }
             case .toolCall(let call): round.calls.append(call)
             case .schedule(let reminder): await pipeline.update { $0.schedule(reminder, in: turn) }
             case .cancelSchedule(let id): await pipeline.update { $0.cancelSchedule(id, in: turn) }

@@ -20,8 +20,10 @@ extension TurnMachine {
     /// Whether the level varies as little as that of many voices. Noise reduces the variation of one voice, too.
     private func isBabble(_ speaker: Speaker) -> Bool {
         guard let loudness = speaker.utterance?.loudness else { return false }
-        let isNoisy = speaker.background.value.map { loudness.mean - $0 < settings.sounds.noisyBelow } ?? false
-        return loudness.spread < (isNoisy ? settings.sounds.spreadMinInNoise : settings.sounds.spreadMin)
+        let sounds = settings.sounds
+        let isNoisy = speaker.background.value.map { loudness.mean - $0 < sounds.noisyBelow } ?? false
+        let isDoubtful = speaker.segmenter.clear < speaker.segmenter.voiced * sounds.doubtfulBelow
+        return loudness.spread < (isNoisy ? sounds.spreadMinInNoise : isDoubtful ? sounds.spreadMinInDoubt : sounds.spreadMin)
     }
 
     /// Silence after which what a user has said is recognized.
@@ -73,12 +75,15 @@ public struct SoundSettings: Sendable, Hashable {
     /// An utterance with a smaller share is no turn.
     public var unclearBelow = 0.2
     /// The babble of others does not interrupt the assistant if it shows after this much speech, nor is it a turn after `babbleMin`.
-    public var spreadAfter = Duration.milliseconds(224)
+    public var spreadAfter = Duration.milliseconds(320)
     public var babbleMin = Duration.milliseconds(1_200)
-    /// The standard deviation of the level of a single voice near the microphone, in dB, is 7 or more, in noise 3 or more. That of babble is
-    /// less.
-    public var spreadMin = 4.5
-    public var spreadMinInNoise = 2.6
+    /// The standard deviation of the level of a single voice near the microphone, in dB, is mostly 7 or more, in noise 3 or more. That of babble
+    /// is below 3.5.
+    public var spreadMin = 3.0
+    public var spreadMinInNoise = 2.2
+    /// Speech is doubtful with a smaller share of clear speech. Its level must vary more.
+    public var doubtfulBelow = 0.75
+    public var spreadMinInDoubt = 4.5
     /// Speech is in noise if it is louder than the room by less, in dB.
     public var noisyBelow = 20.0
 

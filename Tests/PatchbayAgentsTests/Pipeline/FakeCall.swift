@@ -65,7 +65,7 @@ struct FakeCall {
 
         var pcm: [Int16] {
             let tone = (0..<Int(speech.inMilliseconds) * 48).map { index in
-                let level = index / 4_800 % 2 == 0 ? 6_000 : 2_000
+                let level = index / 4_800 % 2 == 0 ? 9_000 : 1_500
                 return Int16(index / 60 % 2 == 0 ? level : -level)
             }
             return tone + [Int16](repeating: 0, count: Int(silence.inMilliseconds) * 48)

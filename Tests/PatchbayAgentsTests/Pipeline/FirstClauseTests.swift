@@ -73,4 +73,52 @@ struct FirstClauseTests {
         }
         #expect("I looked it up, and the shop that you have in mind".hasPrefix(heard) && heard.hasPrefix("I looked it up, and"))
     }
+
+    // MARK: Slow models
+
+    /// Writes a word every 50 ms, and ends the sentence only after something was spoken.
+    private struct SlowResponder: Responder {
+        let synthesizer: NotingSynthesizer
+
+        func respond(to conversation: Conversation) -> AsyncThrowingStream<ResponsePart, any Error> {
+            .filled { [synthesizer] parts in
+                for word in "The museum closes today at".split(separator: " ") { parts.yield(.text(word + " ")) }
+                while synthesizer.texts.isEmpty {
+                    try await Task.sleep(for: .milliseconds(50))
+                    parts.yield(.text("about "))
+                }
+                parts.yield(.text("six. "))
+            }
+        }
+    }
+
+    @Test func aSlowResponseIsSpokenFromItsFirstPhraseOn() async throws {
+        let synthesizer = NotingSynthesizer()
+        let call = FakeCall(
+            AgentEngines(
+                detector: LevelDetectors(), recognizer: ScriptedRecognizer(["When does it close?"]),
+                responder: SlowResponder(synthesizer: synthesizer), synthesizer: synthesizer))
+        try await call.run {
+            _ = try await call.says(for: .milliseconds(900), thenSilence: .milliseconds(800), from: 0)
+            try await call.until { call.room.current.segments.last?.spoken == .completed }
+        }
+        #expect(synthesizer.texts.first == "The museum closes today" && synthesizer.texts.count == 2)
+        #expect(call.room.current.segments.last?.text.hasSuffix("about six.") == true)
+    }
+
+    /// Incomplete texts, and the phrase that may be spoken already.
+    private static let phrases: [(String, String?)] = [
+        ("It is three o'clock in the", "It is three o'clock"), ("It is three o'clock in", nil), ("It is in the", nil),
+        ("The office is at the corner", nil), ("I would like to go there", nil), ("You may sit down where you like", "You may sit down"),
+        ("We met at 5 in the afternoon", nil), ("Das Geschäft hat offen und heute", "Das Geschäft hat offen"), ("", nil), (" \n", nil),
+    ]
+
+    @Test("The first phrase ends where a speaker might take breath", arguments: phrases)
+    func phrase(_ text: String, _ phrase: String?) {
+        var splitter = SentenceSplitter(startsEarly: true)
+        #expect(splitter.pieces(appending: text).isEmpty)
+        #expect(splitter.openingPhrase()?.text == phrase)
+        // Once at most.
+        if phrase != nil { #expect(splitter.openingPhrase() == nil) }
+    }
 }

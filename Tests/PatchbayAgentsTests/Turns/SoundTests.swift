@@ -63,7 +63,7 @@ struct SoundTests {
     func noise(background: Double, answers: Int) {
         var world = TurnWorld.judged { _ in 0.98 }
         world.background = background
-        world.says("Where is the nearest bus stop?", at: .seconds(3), for: .seconds(2), spread: 6)
+        world.says("Where is the nearest bus stop?", at: .seconds(3), for: .seconds(2), spread: 5)
         world.run(until: .seconds(9))
         #expect(world.responses.count == answers)
     }
