@@ -109,9 +109,10 @@ extension TurnMachine {
     /// The silence that ends a turn.
     private func pause(after text: String, of speaker: Speaker, _ utterance: UtteranceTracker) -> Duration {
         let voiced = speaker.segmenter.voiced
-        // The assistant goes on at once after what was no interruption.
-        if isOverAssistant, isSound(text, of: speaker, utterance) || isAcknowledgement(text, of: speaker, utterance) {
-            return recognizeAfter(speaker)
+        if isOverAssistant {
+            // The assistant goes on at once after what was no interruption. Words that may be invented wait for others.
+            if isAcknowledgement(text, of: speaker, utterance) { return recognizeAfter(speaker) }
+            if isSound(text, of: speaker, utterance) { return settings.sounds.inventedPause }
         }
         if utterance.awaitsJudgement(voiced: voiced), utterance.silence < settings.pauses.judgementMax {
             return settings.pauses.judgementMax

@@ -50,7 +50,8 @@ extension TurnMachine {
         if isOverAssistant {
             if UtteranceText.isBackchannel(text) { return true }
             guard voiced <= settings.sounds.syllableMax else { return false }
-            return UtteranceText.resemblesBackchannel(text) || UtteranceText.isAcknowledgement(text, isShort: false, isSyllable: true)
+            if UtteranceText.resemblesBackchannel(text) { return true }
+            return !text.hasSuffix(",") && UtteranceText.isAcknowledgement(text, isShort: false, isSyllable: true)
         }
         // Whatever follows a question may be its answer.
         guard pending.isEmpty, !spoken.isQuestion else { return false }
@@ -68,6 +69,8 @@ public struct SoundSettings: Sendable, Hashable {
     /// So little speech over the assistant's may be a backchannel, which is recognized after a shorter silence, for the assistant to go on soon.
     public var backchannelMax = Duration.milliseconds(640)
     public var recognizeAfter = Duration.milliseconds(32)
+    /// Silence after which the assistant goes on after other sounds: what seems to be one may be the first word of a sentence.
+    public var inventedPause = Duration.milliseconds(250)
     /// Clear speech (`SpeechSegmenter.Settings.clear`) that interrupts the assistant, at least, and its share of all speech of the utterance.
     /// One voice without noise has 0.65 or more, babble mostly less than 0.1.
     public var clearMin = Duration.milliseconds(64)

@@ -87,7 +87,7 @@ struct SoundTests {
         #expect(world.count(\.isAbandon) == 1)
     }
 
-    @Test("After a backchannel the assistant goes on within 300 ms", arguments: ["mm-hm", "Okay.", "uh-huh", "If I,"])
+    @Test("After a backchannel the assistant goes on within 300 ms", arguments: ["mm-hm", "Okay.", "uh-huh", "If I."])
     func resumption(_ text: String) throws {
         var world = TurnWorld.judged { _ in 0.02 }
         world.speechLasts = .seconds(6)
@@ -97,5 +97,14 @@ struct SoundTests {
         let resumed = try #require(world.time(of: \.isResume)) - .milliseconds(4_420)
         #expect(resumed <= .milliseconds(300), "resumed after \(resumed)")
         #expect(world.count(\.isAbandon) == 0 && world.responses.count == 1)
+    }
+
+    @Test func aPauseAfterTheFirstWordIsNoEndOfAnInterruption() {
+        var world = Self.story()
+        world.says("Four.", at: .seconds(4), for: .milliseconds(320))
+        world.says("Queen of clubs.", at: .milliseconds(4_500), for: .seconds(1))
+        world.run(until: .seconds(12))
+        #expect(world.count(\.isResume) == 0 && world.count(\.isAbandon) == 1)
+        #expect(world.responses.last?.messages == ["Four. Queen of clubs."])
     }
 }
