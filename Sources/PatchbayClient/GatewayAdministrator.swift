@@ -28,28 +28,22 @@ public struct GatewayAdministrator: Sendable {
     }
 
     /// All open rooms. Needs the grant `roomList`.
-    public func rooms() async throws(AdministrationError) -> [RoomSummary] {
-        try await send(.GET, [], RoomList.self).rooms
-    }
+    public func rooms() async throws(AdministrationError) -> [RoomSummary] { try await send(.rooms) }
 
     /// A room with its participants and tracks. Needs `roomAdmin` for it.
-    public func room(_ name: String) async throws(AdministrationError) -> RoomDetail {
-        try await send(.GET, [name], RoomDetail.self)
-    }
+    public func room(_ name: String) async throws(AdministrationError) -> RoomDetail { try await send(.room(name)) }
 
     /// Closes a room and disconnects its participants. Needs `roomCreate`.
-    public func deleteRoom(_ name: String) async throws(AdministrationError) {
-        _ = try await send(.DELETE, [name], Empty.self)
-    }
+    public func deleteRoom(_ name: String) async throws(AdministrationError) { try await send(.deleteRoom(name)) }
 
     /// Disconnects a participant, whose client does not reconnect. Needs `roomAdmin` for the room.
     public func remove(_ participant: Identity, from room: String) async throws(AdministrationError) {
-        _ = try await send(.DELETE, [room, "participants", participant.text], Empty.self)
+        try await send(.remove(participant, from: room))
     }
 
     /// Mutes or unmutes a track. Needs `roomAdmin` for the room.
     public func mute(_ track: TrackSID, in room: String, muted: Bool = true) async throws(AdministrationError) {
-        _ = try await send(.PATCH, [room, "tracks", track.text], body: Array(#"{"muted":\#(muted)}"#.utf8), Empty.self)
+        try await send(.mute(track, in: room, muted: muted))
     }
 
     /// Sends an assistant to a room, which need not be open. Needs `roomAdmin` for the room, or `roomCreate`.
@@ -57,19 +51,38 @@ public struct GatewayAdministrator: Sendable {
     /// - Returns: the new job, or the active job of that assistant in that room.
     @discardableResult
     public func dispatch(_ assistant: String, to room: String, metadata: String = "") async throws(AdministrationError) -> JobInfo {
-        let body = (try? JSON.encode(["assistant": assistant, "metadata": metadata], names: .asDeclared)) ?? []
-        return try await send(.POST, [room, "agents"], body: body, JobReply.self).job
+        try await send(.dispatch(assistant, to: room, metadata: metadata))
     }
 
     /// The jobs of a room, up to two minutes after their end. Needs `roomAdmin` for the room, or `roomCreate`.
-    public func jobs(in room: String) async throws(AdministrationError) -> [JobInfo] {
-        try await send(.GET, [room, "agents"], JobList.self).jobs
-    }
+    public func jobs(in room: String) async throws(AdministrationError) -> [JobInfo] { try await send(.jobs(in: room)) }
 
     /// Ends a job and removes its assistant from the room. Needs `roomAdmin` for the room, or `roomCreate`.
     @discardableResult
     public func endJob(_ id: JobID, in room: String) async throws(AdministrationError) -> JobInfo {
-        try await send(.DELETE, [room, "agents", id.text], JobReply.self).job
+        try await send(.endJob(id, in: room))
+    }
+
+    package func send<Value>(_ request: AdministrationRequest<Value>) async throws(AdministrationError) -> Value {
+        try request.decode(try await exchange(request.method, request.target(), body: request.body))
+    }
+
+    /// The words of a `curl` command that makes the request, token included.
+    ///
+    /// `--cacert` replaces the system's authorities, whereas `TLSTrust.authority` adds to them.
+    package func curl<Value>(_ request: AdministrationRequest<Value>) throws(AdministrationError) -> [String] {
+        var words = ["curl", "-sS", "--fail-with-body"]
+        switch trust {
+        case .system: break
+        case .authority(let path): words += ["--cacert", path]
+        case .anybody: words.append("--insecure")
+        }
+        if request.method != .GET { words += ["-X", request.method.rawValue] }
+        words += ["-H", "Authorization: Bearer \(token)"]
+        if !request.body.isEmpty {
+            words += ["-H", "Content-Type: application/json", "--data-raw", String(decoding: request.body, as: UTF8.self)]
+        }
+        return words + ["https://\(address.hostField)\(try request.target())"]
     }
 
     /// Sends a JSON body to a path of the gateway, with the token.
@@ -84,13 +97,6 @@ public struct GatewayAdministrator: Sendable {
         return (response.status, response.body)
     }
 
-    private func send<Response: Decodable>(
-        _ method: HTTPMethod, _ path: [String], body: [UInt8] = [], _: Response.Type
-    ) async throws(AdministrationError) -> Response {
-        if let name = path.first(where: { !AdministrationCoding.isAddressable($0) }) { throw .unaddressable(name) }
-        return try AdministrationCoding.decode(try await exchange(method, AdministrationCoding.path(path), body: body))
-    }
-
     private func exchange(_ method: HTTPMethod, _ target: String, body: [UInt8]) async throws(AdministrationError) -> HTTPExchangeResponse {
         var headers: HTTPHeaders = ["Authorization": "Bearer \(token)"]
         if !body.isEmpty { headers.add(name: "Content-Type", value: "application/json") }
@@ -103,20 +109,6 @@ public struct GatewayAdministrator: Sendable {
             throw .unreachable(error)
         }
     }
-
-    private struct RoomList: Decodable {
-        var rooms: [RoomSummary]
-    }
-
-    private struct JobReply: Decodable {
-        var job: JobInfo
-    }
-
-    private struct JobList: Decodable {
-        var jobs: [JobInfo]
-    }
-
-    private struct Empty: Decodable {}
 }
 
 /// Why an administration call failed.
@@ -138,30 +130,6 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
         case .refused(let status, let code, let message): "\(message) (HTTP \(status), \(code))"
         case .badAnswer(let status): "the response (HTTP \(status)) is not that of a gateway; check the URL"
         }
-    }
-}
-
-/// Paths and response bodies of `/v1/rooms…`.
-private enum AdministrationCoding {
-    /// - Parameter parts: the path below `/v1/rooms`, not escaped.
-    static func path(_ parts: [String]) -> String {
-        (["", "v1", "rooms"] + parts.map(GatewayHTTP.escaped)).joined(separator: "/")
-    }
-
-    /// Gateways decode a path before they split it, and remove empty and dot segments.
-    static func isAddressable(_ name: String) -> Bool {
-        !["", ".", ".."].contains(name) && !name.utf8.contains { "/\n\r".utf8.contains($0) }
-    }
-
-    static func decode<Value: Decodable>(_ response: HTTPExchangeResponse) throws(AdministrationError) -> Value {
-        guard (200..<300).contains(response.status) else {
-            guard let error = GatewayErrorBody(response) else { throw .badAnswer(status: response.status) }
-            throw .refused(status: response.status, code: error.code, message: error.message)
-        }
-        guard let value = try? JSON.decode(Value.self, from: response.body, names: .snakeCase) else {
-            throw .badAnswer(status: response.status)
-        }
-        return value
     }
 }
 

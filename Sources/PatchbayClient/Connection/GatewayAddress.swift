@@ -2,18 +2,18 @@ internal import Foundation
 internal import Wire
 
 /// The parts of a gateway URL, `wss://host[:port][/path]`. The port defaults to 7880.
-struct GatewayAddress: Hashable, Sendable {
-    var host: String
-    var port: Int
-    var path: String
+package struct GatewayAddress: Hashable, Sendable {
+    package var host: String
+    package var port: Int
+    package var path: String
 
-    static let roomPath = "/v1/rtc"
+    package static let roomPath = "/v1/rtc"
     /// A user's call channel.
     static let channelPath = "/v1/events"
 
     /// - Parameter path: the path if the URL has none.
     /// - Throws: `ConnectError` of kind `badURL`.
-    init(_ text: String, path: String = Self.roomPath) throws(ConnectError) {
+    package init(_ text: String, path: String = Self.roomPath) throws(ConnectError) {
         guard let parts = URLComponents(string: text), let host = parts.host, !host.isEmpty else {
             throw ConnectError(.badURL, "\"\(text)\" is not a gateway URL; write it as wss://host:port")
         }
