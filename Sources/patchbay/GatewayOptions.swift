@@ -6,8 +6,8 @@ import Wire
 
 /// The gateway's URL and trusted authority, shared by all commands that use a running gateway.
 struct GatewayOptions: ParsableArguments {
-    @Option(help: "The gateway's URL.")
-    var url = "wss://127.0.0.1:7880"
+    @Option(help: "The gateway's URL (default: of the profile, else \(GatewayAccess.defaultURL)).")
+    var url: String?
     @OptionGroup private var trustOptions: TrustOptions
 
     /// Whether the development certificate is trusted.
@@ -16,45 +16,58 @@ struct GatewayOptions: ParsableArguments {
         set { trustOptions.dev = newValue }
     }
 
-    /// - Throws: `UsageError` if the authority's file cannot be read.
-    func trust() throws -> TLSTrust { try trustOptions.trust() }
+    /// - Throws: `UsageError` if the profile cannot be used, `ConnectError` for an invalid URL.
+    func access(
+        with key: APIKeyOptions, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> GatewayAccess {
+        try trustOptions.access(to: url, with: key, environment: environment)
+    }
 }
 
 /// Which certificates of a gateway are trusted.
 struct TrustOptions: ParsableArguments {
-    @Flag(help: "For development: trust the development certificate, and sign with devkey.")
+    @Flag(help: "For development: trust the development certificate, sign with devkey, and use no profile.")
     var dev = false
-    @Option(help: "A PEM file with an additional trusted certificate authority.")
+    @Option(help: "A PEM file with an additional trusted certificate authority (default: of the profile).")
     var ca: String?
     @Flag(help: "Trust any certificate. For experiments only.")
     var insecure = false
 
-    /// - Throws: `UsageError` if the authority's file cannot be read.
-    func trust() throws -> TLSTrust {
-        if insecure { return .anybody }
-        if let ca {
-            guard FileManager.default.isReadableFile(atPath: ca) else {
-                throw UsageError("--ca \(ca): the file does not exist or cannot be read; check the path and its permissions")
-            }
-            return .authority(path: ca)
+    /// - Throws: `UsageError` if the profile cannot be used, `ConnectError` for an invalid URL.
+    func access(
+        to url: String?, with key: APIKeyOptions, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> GatewayAccess {
+        var flags = key.flags
+        (flags.url, flags.dev, flags.ca, flags.insecure) = (url, dev, ca, insecure)
+        return try GatewayAccess(flags, environment: environment)
+    }
+
+    /// - Parameter label: what names the file; errors begin with it.
+    /// - Throws: `UsageError` if the file cannot be read.
+    static func authority(_ path: String, namedBy label: String) throws -> TLSTrust {
+        guard FileManager.default.isReadableFile(atPath: path) else {
+            throw UsageError("\(label): the file does not exist or cannot be read; check the path and its permissions")
         }
-        return dev ? .authority(path: try DevelopmentCertificate.prepare().authorityPath) : .system
+        return .authority(path: path)
     }
 }
 
-/// The signing key: from flags, the environment, or the development key.
+/// The signing key: from flags, the environment, a profile, or the development key.
 struct APIKeyOptions: ParsableArguments {
-    @Option(name: .customLong("api-key"), help: "The issuer (environment: PATCHBAY_API_KEY; default devkey).")
+    @Option(name: .customLong("api-key"), help: "The issuer (environment: PATCHBAY_API_KEY; default: of the profile, else devkey).")
     var apiKey: String?
-    @Option(name: .customLong("api-secret"), help: "Its secret (environment: PATCHBAY_API_SECRET; for devkey: secret).")
+    @Option(
+        name: .customLong("api-secret"),
+        help: "Its secret (environment: PATCHBAY_API_SECRET; default: of the profile; for devkey: secret).")
     var apiSecret: String?
+    @Option(help: "The profile of the gateway (environment: PATCHBAY_PROFILE; default: of `patchbay profile use`).", completion: .profiles)
+    var profile: String?
 
-    func signer() throws -> IssuerKey {
-        let environment = ProcessInfo.processInfo.environment
-        let issuer = apiKey ?? environment["PATCHBAY_API_KEY"] ?? "devkey"
-        guard let secret = apiSecret ?? environment["PATCHBAY_API_SECRET"] ?? (issuer == "devkey" ? "secret" : nil) else {
-            throw UsageError("no secret for the key \(issuer); pass --api-secret or set PATCHBAY_API_SECRET")
-        }
+    /// The flags of a command that signs a token and needs no gateway.
+    var flags: GatewayAccess.Flags { GatewayAccess.Flags(apiKey: apiKey, apiSecret: apiSecret, profile: profile) }
+
+    /// - Throws: `UsageError` if the key cannot sign.
+    static func signer(issuer: String, secret: String) throws -> IssuerKey {
         do {
             let ring = try KeyRing([IssuerSettings(issuer: issuer, algorithm: .hs256, key: SecretText(secret))])
             guard let signer = ring.signer else { throw UsageError("the key \(issuer) cannot sign tokens; use one with a secret") }
@@ -87,34 +100,5 @@ extension IssuerKey {
         var grant = VideoGrant()
         grant.agent = true
         return { [grant] in try token(CallParty.assistantPrefix + assistant, seconds: 3_600, kind: .agent, video: grant) }
-    }
-}
-
-/// Options shared by the administration commands: the gateway's URL and a key to sign with.
-struct AdministratorOptions: ParsableArguments {
-    @OptionGroup var gateway: GatewayOptions
-    @OptionGroup var key: APIKeyOptions
-    @Flag(help: "Print JSON.")
-    var json = false
-
-    /// An administrator whose token is valid for one minute and one grant.
-    func administrator(_ grant: (inout VideoGrant) -> Void) throws -> GatewayAdministrator {
-        var video = VideoGrant()
-        grant(&video)
-        let token = try key.signer().token("", seconds: 60, video: video)
-        return try GatewayAdministrator(url: gateway.url, token: token, trust: gateway.trust())
-    }
-
-    /// An administrator of one room.
-    func administrator(of room: String) throws -> GatewayAdministrator {
-        try administrator { grant in
-            grant.roomAdmin = true
-            grant.room = room
-        }
-    }
-
-    /// Reports success: a sentence, or an empty object with `--json`.
-    func printDone(_ sentence: String) {
-        Console.say(json ? "{}" : sentence)
     }
 }

@@ -14,6 +14,9 @@ struct PatchbayCommand: AsyncParsableCommand {
               patchbay serve --dev
               patchbay token --room lobby --identity alice
               patchbay join --dev --room lobby --identity alice --play hello.wav
+              patchbay profile add shop --url wss://voice.example \\
+                  --api-key my-app --api-secret-file ~/.shop-secret
+              patchbay room list
 
             EXIT CODES
               0 success, 1 failure, 2 wrong usage or configuration
@@ -22,6 +25,7 @@ struct PatchbayCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, TokenCommand.self, JoinCommand.self, RoomCommand.self, ParticipantCommand.self, UserCommand.self,
             SessionCommand.self, StoreCommand.self, WebhookCommand.self, AgentCommand.self, DispatchCommand.self, DemoCommand.self,
+            ProfileCommand.self,
         ])
 }
 

@@ -11,7 +11,7 @@ struct DispatchCommand: AsyncParsableCommand {
 
             EXAMPLES
               patchbay dispatch create --dev --room lobby --assistant default
-              patchbay dispatch list --dev --room lobby
+              patchbay dispatch list --profile staging --room lobby
               patchbay dispatch delete JB_8sTn4VbWxQ2e --dev --room lobby
             """,
         subcommands: [DispatchCreateCommand.self, DispatchListCommand.self, DispatchDeleteCommand.self])
@@ -37,9 +37,10 @@ struct DispatchCreateCommand: AsyncParsableCommand {
     @OptionGroup var options: AdministratorOptions
 
     func run() async throws {
-        let job = try await options.administrator(of: room).dispatch(assistant, to: room, metadata: metadata)
-        if options.json { return try Console.say(json: job) }
-        Console.say("\(job.id) \(job.status.rawValue): \(job.assistant) to \(job.room)")
+        try await options.perform(.dispatch(assistant, to: room, metadata: metadata), in: room) { job in
+            if options.json { return try Console.say(json: job) }
+            Console.say("\(job.id) \(job.status.rawValue): \(job.assistant) to \(job.room)")
+        }
     }
 }
 
@@ -57,10 +58,11 @@ struct DispatchListCommand: AsyncParsableCommand {
     @OptionGroup var options: AdministratorOptions
 
     func run() async throws {
-        let jobs = try await options.administrator(of: room).jobs(in: room)
-        if options.json { return try Console.say(json: jobs) }
-        let rows = jobs.map { [$0.id.text, $0.assistant, $0.status.rawValue, $0.reason.rawValue, String($0.attempt), $0.error ?? "-"] }
-        Table.say(["JOB", "ASSISTANT", "STATUS", "REASON", "ATTEMPT", "ERROR"], rows, none: "no jobs")
+        try await options.perform(.jobs(in: room), in: room) { jobs in
+            if options.json { return try Console.say(json: jobs) }
+            let rows = jobs.map { [$0.id.text, $0.assistant, $0.status.rawValue, $0.reason.rawValue, String($0.attempt), $0.error ?? "-"] }
+            Table.say(["JOB", "ASSISTANT", "STATUS", "REASON", "ATTEMPT", "ERROR"], rows, none: "no jobs")
+        }
     }
 }
 
@@ -80,7 +82,6 @@ struct DispatchDeleteCommand: AsyncParsableCommand {
     @OptionGroup var options: AdministratorOptions
 
     func run() async throws {
-        try await options.administrator(of: room).endJob(JobID(text: job), in: room)
-        options.printDone("ended \(job)")
+        try await options.perform(.endJob(JobID(text: job), in: room), in: room) { _ in options.printDone("ended \(job)") }
     }
 }

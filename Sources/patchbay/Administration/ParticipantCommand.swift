@@ -31,8 +31,9 @@ struct ParticipantRemoveCommand: AsyncParsableCommand {
     @OptionGroup var options: AdministratorOptions
 
     func run() async throws {
-        try await options.administrator(of: room).remove(Identity(text: identity), from: room)
-        options.printDone("removed \(identity) from \(room)")
+        try await options.perform(.remove(Identity(text: identity), from: room), in: room) {
+            options.printDone("removed \(identity) from \(room)")
+        }
     }
 }
 
@@ -55,7 +56,8 @@ struct ParticipantMuteCommand: AsyncParsableCommand {
     @OptionGroup var options: AdministratorOptions
 
     func run() async throws {
-        try await options.administrator(of: room).mute(TrackSID(text: track), in: room, muted: !unmute)
-        options.printDone("\(unmute ? "unmuted" : "muted") \(track)")
+        try await options.perform(.mute(TrackSID(text: track), in: room, muted: !unmute), in: room) {
+            options.printDone("\(unmute ? "unmuted" : "muted") \(track)")
+        }
     }
 }

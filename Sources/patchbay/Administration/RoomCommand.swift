@@ -31,12 +31,13 @@ struct RoomListCommand: AsyncParsableCommand {
     @OptionGroup var options: AdministratorOptions
 
     func run() async throws {
-        let rooms = try await options.administrator { $0.roomList = true }.rooms()
-        if options.json { return try Console.say(json: rooms) }
-        let rows = rooms.sorted { $0.name < $1.name }.map { room in
-            [room.name, String(room.numParticipants), String(room.numTracks), Table.time(room.createdAt), room.sid.text]
+        try await options.perform(.rooms, granted: { $0.roomList = true }) { rooms in
+            if options.json { return try Console.say(json: rooms) }
+            let rows = rooms.sorted { $0.name < $1.name }.map { room in
+                [room.name, String(room.numParticipants), String(room.numTracks), Table.time(room.createdAt), room.sid.text]
+            }
+            Table.say(["ROOM", "PARTICIPANTS", "TRACKS", "OPEN SINCE", "SID"], rows, none: "no rooms are open")
         }
-        Table.say(["ROOM", "PARTICIPANTS", "TRACKS", "OPEN SINCE", "SID"], rows, none: "no rooms are open")
     }
 }
 
@@ -55,8 +56,12 @@ struct RoomShowCommand: AsyncParsableCommand {
     @OptionGroup var options: AdministratorOptions
 
     func run() async throws {
-        let detail = try await options.administrator(of: room).room(room)
-        if options.json { return try Console.say(json: detail) }
+        try await options.perform(.room(room), in: room) { detail in
+            if options.json { try Console.say(json: detail) } else { describe(detail) }
+        }
+    }
+
+    private func describe(_ detail: RoomDetail) {
         Console.say("\(detail.room.name) \(detail.room.sid), open since \(Table.time(detail.room.createdAt))")
         if !detail.room.metadata.isEmpty { Console.say("metadata: \(detail.room.metadata)") }
         let rows = detail.participants.flatMap { participant -> [[String]] in
@@ -82,7 +87,6 @@ struct RoomDeleteCommand: AsyncParsableCommand {
     @OptionGroup var options: AdministratorOptions
 
     func run() async throws {
-        try await options.administrator { $0.roomCreate = true }.deleteRoom(room)
-        options.printDone("closed \(room)")
+        try await options.perform(.deleteRoom(room), granted: { $0.roomCreate = true }) { options.printDone("closed \(room)") }
     }
 }

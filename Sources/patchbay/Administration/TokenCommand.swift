@@ -14,7 +14,7 @@ struct TokenCommand: AsyncParsableCommand {
               patchbay token --room lobby --identity alice
               patchbay token --room lobby --identity helper --kind agent --ttl 3600
               patchbay token --room lobby --identity guest --can-publish=false
-              patchbay token --assistant helper
+              patchbay token --profile staging --assistant helper
               patchbay token --list --admin --room lobby --create
             """)
 
@@ -77,11 +77,12 @@ struct TokenCommand: AsyncParsableCommand {
         if let identity, assistant != nil, CallParty(text: identity) == nil {
             throw UsageError("--assistant requires a name of 1 to \(ProtocolLimits.identityBytesMax) bytes")
         }
+        let signer = try GatewayAccess(key.flags).signer()
         let now = Int64(Date().timeIntervalSince1970)
         let claims = AccessToken(
-            issuer: try key.signer().issuer, identity: identity ?? "", notBefore: now, expires: now + ttl, name: name ?? "",
+            issuer: signer.issuer, identity: identity ?? "", notBefore: now, expires: now + ttl, name: name ?? "",
             metadata: metadata ?? "", attributes: try attributes(), kind: kind, video: grant, sessionID: session)
-        let token = try TokenMinter.mint(claims, with: key.signer())
+        let token = try TokenMinter.mint(claims, with: signer)
         guard json else { return Console.say(token) }
         let fields: [String: String] = ["token": token, "identity": identity ?? "", "room": room ?? "", "expires_at": String(now + ttl)]
         let encoder = JSONEncoder()

@@ -68,7 +68,8 @@ struct AgentOptions: ParsableArguments {
         let writer = LogSettings(level: logLevel, format: format).start { counters.services.add($0, to: .logLinesDropped) }
         defer { writer.finish() }
         let log = Logger(label: "patchbay.agent")
-        let (url, trust, tokens) = (gateway.url, try gateway.trust(), try key.signer().tokens(ofAssistant: assistant))
+        let access = try gateway.access(with: key)
+        let (url, trust, tokens) = (access.url, try access.trust(), try access.signer().tokens(ofAssistant: assistant))
         let secrets = try SecretOptions.read(secrets)
         let server = if let metricsPort { try await MetricsServer(host: metricsHost, port: metricsPort) } else { MetricsServer?.none }
         if let server { log.info("metrics", metadata: ["host": "\(metricsHost)", "port": .stringConvertible(server.port)]) }
@@ -144,6 +145,7 @@ struct AgentStartCommand: AsyncParsableCommand {
               patchbay agent start --dev
               patchbay agent start --url wss://voice.example --assistant helper \\
                   --api-key KEY --api-secret SECRET --capacity 20
+              patchbay agent start --profile staging --assistant helper
               patchbay agent start --url wss://voice.example --log-format json \\
                   --metrics-port 9465 --secret LLM_KEY=/run/secrets/llm
             """)
@@ -195,25 +197,9 @@ enum SecretOptions {
             guard !ProviderSettings.isReserved(secret: name) else {
                 throw UsageError("--secret \(name): settings of Patchbay are not sent to providers; give the provider's key another name")
             }
-            secrets.add(name, try parts.count == 1 ? variable(name, environment) : file(parts[1], of: name))
+            let secret = parts.count == 1 ? SecretReference.variable(name) : .file(parts[1])
+            secrets.add(name, try secret.read(for: "--secret \(name)", or: "pass --secret \(name)=FILE", environment))
         }
         return secrets
-    }
-
-    private static func variable(_ name: String, _ environment: [String: String]) throws -> String {
-        guard let value = environment[name], !value.isEmpty else {
-            throw UsageError("--secret \(name): the environment variable is not set; set it, or pass --secret \(name)=FILE")
-        }
-        return value
-    }
-
-    /// Without the newline at its end, which editors add.
-    private static func file(_ path: String, of name: String) throws -> String {
-        guard let data = FileManager.default.contents(atPath: path), let text = String(data: data, encoding: .utf8) else {
-            throw UsageError("--secret \(name): the file cannot be read; check the path and its permissions")
-        }
-        let secret = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard !secret.isEmpty else { throw UsageError("--secret \(name): the file is empty") }
-        return secret
     }
 }

@@ -16,8 +16,8 @@ struct AgentEvaluateCommand: AsyncParsableCommand {
             response times from sound to sound, talk-over, stop times after interruptions, unheard words and false stops.
             docs/EVALUATE.md describes the file; without one, the scenarios of the installation are played.
 
-            Starts a gateway and an embedded assistant of its own. With --url, it calls an assistant of a running gateway, of any framework:
-            one that the gateway dispatches to a new room for each scenario, or with --room one that waits in that room.
+            Starts a gateway and an embedded assistant of its own. With --url or --profile, it calls an assistant of a running gateway:
+            one of any framework that the gateway dispatches to a new room for each scenario, or with --room one that waits in that room.
 
             EXAMPLES
               patchbay agent evaluate
@@ -25,6 +25,7 @@ struct AgentEvaluateCommand: AsyncParsableCommand {
               patchbay agent evaluate --only "two questions" --repeat 5 --json
               patchbay agent evaluate --config patchbay.yaml --assistant helper
               patchbay agent evaluate scenarios.yaml --dev --url wss://127.0.0.1:7880
+              patchbay agent evaluate scenarios.yaml --profile staging
 
             EXIT CODES
               0 all expectations and thresholds hold
@@ -44,7 +45,7 @@ struct AgentEvaluateCommand: AsyncParsableCommand {
     var secrets: [String] = []
     @Option(help: "A running gateway's URL.")
     var url: String?
-    @Option(help: "With --url: the room in which the assistant waits.")
+    @Option(help: "With --url or --profile: the room in which the assistant waits.")
     var room: String?
     @OptionGroup var trust: TrustOptions
     @OptionGroup var key: APIKeyOptions
@@ -60,11 +61,17 @@ struct AgentEvaluateCommand: AsyncParsableCommand {
     @Option(help: "Record each call to a WAV file in this folder; left: caller, right: assistant.")
     var record: String?
 
+    /// Whether an assistant of a running gateway is called. A default profile alone does not choose one.
+    private var callsGateway: Bool { url != nil || key.profile != nil }
+
     func validate() throws {
         guard 1...100 ~= calls else { throw ValidationError("--repeat \(calls): pass 1 to 100") }
-        if url == nil, room != nil { throw ValidationError("--room: this is a room of a running gateway; pass its --url, too") }
-        if url != nil, config != nil || !secrets.isEmpty {
-            throw ValidationError("--config, --secret: with --url the running assistant has its own; omit them")
+        if !callsGateway, room != nil {
+            throw ValidationError("--room: this is a room of a running gateway; pass its --url or --profile, too")
+        }
+        if callsGateway, config != nil || !secrets.isEmpty {
+            let option = url == nil ? "--profile" : "--url"
+            throw ValidationError("--config, --secret: with \(option) the running assistant has its own; omit them")
         }
     }
 
@@ -75,14 +82,13 @@ struct AgentEvaluateCommand: AsyncParsableCommand {
         let definition = try definition()
         let secrets = try SecretOptions.read(secrets)
         try prepareOutput()
-        let engines = url == nil || selected.contains(where: \.needsSynthesis) ? try await loadEngines(secrets) : nil
+        let running = callsGateway ? try runningTarget() : nil
+        let engines = running == nil || selected.contains(where: \.needsSynthesis) ? try await loadEngines(secrets) : nil
         var prepared: [(scenario: Scenario, sounds: [Int: CallerSound])] = []
         for scenario in selected { prepared.append((scenario, try await CallerVoices(engines: engines).sounds(of: scenario))) }
         let evaluated: [EvaluatedCall]
-        if let url {
-            let target = EvaluationTarget.running(
-                at: url, trust: try trust.trust(), key: try key.signer(), assistant: assistant, room: room)
-            evaluated = try await evaluate(prepared, target)
+        if let running {
+            evaluated = try await evaluate(prepared, running)
         } else if let engines {
             evaluated = try await DemoGateway.run(assistants: [definition]) { [prepared] gateway in
                 let worker = gateway.worker(of: definition.id, speakingWith: engines)
@@ -135,8 +141,9 @@ struct AgentEvaluateCommand: AsyncParsableCommand {
     /// The embedded assistant. The built-in one greets with a word, because the greeting is not evaluated.
     private func definition() throws -> AssistantDefinition {
         guard let config else {
-            guard url != nil || assistant == AssistantDefinition.builtIn.id else {
-                throw UsageError("--assistant \(assistant): pass --config with the file that defines it, or the --url of its gateway")
+            guard callsGateway || assistant == AssistantDefinition.builtIn.id else {
+                throw UsageError(
+                    "--assistant \(assistant): pass --config with the file that defines it, or the --url or --profile of its gateway")
             }
             var definition = AssistantDefinition.builtIn
             definition.greetings = ["Hello."]
@@ -150,10 +157,15 @@ struct AgentEvaluateCommand: AsyncParsableCommand {
         return definition
     }
 
+    private func runningTarget() throws -> EvaluationTarget {
+        let access = try trust.access(to: url, with: key)
+        return .running(at: access.url, trust: try access.trust(), key: try access.signer(), assistant: assistant, room: room)
+    }
+
     private func loadEngines(_ secrets: ProviderSecrets) async throws -> EmbeddedEngines {
         if let problem = ModelsFolder.standard.problem {
             throw CommandFailure(
-                url == nil
+                !callsGateway
                     ? "the embedded assistant cannot speak: \(problem)"
                     : "the lines with `say` cannot be spoken: \(problem); or use recordings (`play`)")
         }

@@ -24,6 +24,7 @@ struct JoinCommand: AsyncParsableCommand {
               arecord -q -t raw -f S16_LE -r 48000 -c 1 | \\
                   patchbay join --dev --room lobby --identity bob --play -
               patchbay join --url wss://voice.example --token "$TOKEN" --record call.ogg
+              patchbay join --profile staging --room lobby --identity alice --listen
             """)
 
     @OptionGroup var gateway: GatewayOptions
@@ -63,12 +64,13 @@ struct JoinCommand: AsyncParsableCommand {
         if exitAfterPlay, play == nil { throw UsageError("--exit-after-play requires --play") }
         if ahead, play == nil { throw UsageError("--ahead requires --play") }
         if echo, play != nil { throw UsageError("--echo and --play cannot be combined; pass one of them") }
-        let token = try accessToken()
+        let access = try gateway.access(with: key)
+        let token = try accessToken(access)
         var playback: Playback?
         if let play { playback = try await Playback(path: play, isAhead: ahead) }
         let recorder = try record.map(TrackRecorder.init(path:))
         let room = try await RoomConnection.connect(
-            url: gateway.url, token: token, options: RoomOptions(trust: try gateway.trust()))
+            url: access.url, token: token, options: RoomOptions(trust: try access.trust()))
         let view = EventView(form: events ? .json : json ? .none : .readable)
         let visit = Visit(
             room: room, playback: playback, recorder: recorder, listener: listen ? TrackListener(view: view) : nil, echoes: echo,
@@ -82,7 +84,7 @@ struct JoinCommand: AsyncParsableCommand {
         if summary.endedBadly { throw ExitCode.failure }
     }
 
-    private func accessToken() throws -> String {
+    private func accessToken(_ access: GatewayAccess) throws -> String {
         if let token = token ?? (room == nil ? ProcessInfo.processInfo.environment["PATCHBAY_TOKEN"] : nil) {
             guard room == nil, identity == nil else {
                 throw UsageError("--token contains room and identity; omit --room and --identity")
@@ -90,6 +92,7 @@ struct JoinCommand: AsyncParsableCommand {
             return token
         }
         guard let room, let identity else { throw UsageError("pass --token, or --room and --identity") }
-        return try key.signer().token(identity, seconds: 21_600, name: name ?? "", kind: echo ? .agent : .standard, video: .joining(room))
+        return try access.signer().token(
+            identity, seconds: 21_600, name: name ?? "", kind: echo ? .agent : .standard, video: .joining(room))
     }
 }

@@ -128,6 +128,7 @@ struct ScenarioFileTests {
     @Test(arguments: [
         (["--repeat", "0"], "--repeat 0: pass 1 to 100"), (["--room", "r"], "--room: this is a room of a running gateway; pass its --url"),
         (["--url", "wss://g", "--config", "c"], "--config, --secret: with --url the running assistant has its own; omit them"),
+        (["--profile", "p", "--secret", "KEY"], "--config, --secret: with --profile the running assistant has its own; omit them"),
     ])
     func optionsThatDoNotFitAreRefused(arguments: [String], says: String) throws {
         let error = try #require(throws: (any Error).self) { try AgentEvaluateCommand.parse(arguments) }

@@ -64,7 +64,9 @@ struct Program {
         process.arguments = arguments
         process.currentDirectoryURL = package
         process.standardInput = FileHandle.nullDevice
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        // The profiles of whoever runs the tests are not theirs.
+        process.environment = ProcessInfo.processInfo.environment
+            .merging(["XDG_CONFIG_HOME": "/nonexistent", "PATCHBAY_PROFILE": ""]) { $1 }.merging(environment) { $1 }
         return process
     }
 
