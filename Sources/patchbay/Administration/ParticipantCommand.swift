@@ -22,6 +22,7 @@ struct ParticipantRemoveCommand: AsyncParsableCommand {
         discussion: """
             EXAMPLES
               patchbay participant remove lobby alice --dev
+              patchbay participant remove lobby alice --profile staging --curl
             """)
 
     @Argument(help: "The room's name.")

@@ -26,6 +26,7 @@ struct RoomListCommand: AsyncParsableCommand {
             EXAMPLES
               patchbay room list --dev
               patchbay room list --url wss://voice.example --api-key my-app --json
+              patchbay room list --profile staging --curl
             """)
 
     @OptionGroup var options: AdministratorOptions
