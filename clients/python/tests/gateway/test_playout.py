@@ -142,6 +142,25 @@ async def test_a_held_speaker_waits_and_continues_where_it_stopped(room: RoomUnd
     assert caller.heard.sound_seconds == pytest.approx(1.7, abs=0.1)
 
 
+async def test_what_is_captured_while_the_track_is_muted_is_played_afterwards(
+    room: RoomUnderTest, caller: Caller
+) -> None:
+    agent = await room.join("helper", kind="agent")
+    source = await publish(agent, ahead=True)
+    track = next(iter(agent.local_participant.track_publications.values())).track
+    await source.capture_frame(tone(0.5))
+    # Not awaited: frames must not be sent between the request and its event either.
+    muting = track.mute()
+    await asyncio.sleep(0)
+    await source.capture_frame(tone(1.0))
+    await muting
+    await asyncio.sleep(0.5)
+    assert caller.heard.sound_seconds < 0.6
+    await track.unmute()
+    await source.wait_for_playout()
+    assert caller.heard.sound_seconds == pytest.approx(1.5, abs=0.05)
+
+
 async def test_a_source_waits_when_its_lead_is_used_up(room: RoomUnderTest, caller: Caller) -> None:
     agent = await room.join("helper", kind="agent")
     source = await publish(agent, ahead=True, lead_ms=500)

@@ -9,7 +9,7 @@ from typing import Any
 from ..audio.output import MarkStatus
 from ..connection.reconnecting import ReconnectingSocket
 from ..connection.requests import Requests
-from ..errors import NotConnectedError, RequestError, TrackEndedError
+from ..errors import NotConnectedError, RequestError, RequestRefusedError, TrackEndedError
 from ..limits import MARK_NAME_BYTES_MAX
 from ..protocol.models import TrackInfo, mapping
 from ..protocol.transcript import TranscriptSegment
@@ -89,8 +89,12 @@ class LocalTracks:
 
     async def set_muted(self, track: LocalAudioTrack, muted: bool) -> None:
         """Mutes or unmutes a track; a reconnect repeats it."""
-        track.muted = muted
-        await self.requests.request("track.mute", {"track": track.sid, "muted": muted})
+        before, track.muted = track.muted, muted
+        try:
+            await self.requests.request("track.mute", {"track": track.sid, "muted": muted})
+        except RequestRefusedError:
+            track.muted = before
+            raise
 
     # Events.
 

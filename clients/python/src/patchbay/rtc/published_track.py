@@ -68,8 +68,9 @@ class PublishedTrack:
             return False
         if not self.format.ahead:
             return True
-        info = self.publication.info
-        return self._owner.socket.outbox.has_room and not (self.paused or info.muted or self._owner.held)
+        # The gateway drops what arrives after a request to mute, before its event does.
+        muted = self.publication.info.muted or self.publication.track.muted
+        return self._owner.socket.outbox.has_room and not (self.paused or muted or self._owner.held)
 
     @property
     def discards(self) -> bool:
