@@ -163,13 +163,15 @@ async def test_a_join_that_comes_too_late_to_resume_publishes_the_track_again(
         network.cut()
         await eventually(lambda: "helper" not in caller.room.remote_participants)
         network.refuse(False)
-        republished = await log.wait(events.LocalTrackRepublished)
         assert not (await log.wait(events.Reconnected)).resumed
+        # Waits until the gateway knows the track.
+        clear = source.clear_queue()
+        republished = await log.wait(events.LocalTrackRepublished)
         assert (republished.previous_sid, republished.publication) == (before, publication)
         assert publication.sid != before
         assert await mark is MarkStatus.DROPPED
         heard = caller.heard.sound_seconds
-        await source.clear_queue()
+        await clear
         await source.capture_frame(tone(0.4))
         await source.wait_for_playout()
         assert caller.heard.sound_seconds - heard > 0.3

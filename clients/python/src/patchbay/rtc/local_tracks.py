@@ -183,9 +183,7 @@ class LocalTracks:
         except RequestError:
             self._remove(published)
             return
-        publication.info = info
-        publication.track.sid = info.sid
-        published.is_published = True
+        published.did_republish(info)
         if publication.track.muted:
             self.requests.notify("track.mute", {"track": info.sid, "muted": True})
         self._emit(events.LocalTrackRepublished(publication, previous))

@@ -14,7 +14,7 @@ from ..errors import NotConnectedError, RequestRefusedError
 from ..limits import MARKS_MAX
 from ..protocol.frames import Frame, FrameFlags
 from ..protocol.media_time import epoch_distance
-from ..protocol.models import integer, number
+from ..protocol.models import TrackInfo, integer, number
 from ..protocol.numbering import TrackNumbering
 from .track import LocalTrackPublication, TrackPublishOptions
 
@@ -51,7 +51,8 @@ class PublishedTrack:
         self._owner = owner
         self.pending_clears = 0
         self.paused = False
-        self.is_published = True
+        self._published = asyncio.Event()
+        self._published.set()
         self.marks: dict[str, asyncio.Future[MarkStatus]] = {}
         # Clears by this client that an event has reported, oldest first, for those whose reply was lost.
         self.reported_clears: list[JSON] = []
@@ -64,7 +65,7 @@ class PublishedTrack:
     @property
     def ready(self) -> bool:
         """Whether a frame can be sent now."""
-        if self._owner.socket.phase is not Phase.OPEN or not self.is_published or self.pending_clears:
+        if self._owner.socket.phase is not Phase.OPEN or not self._published.is_set() or self.pending_clears:
             return False
         if not self.format.ahead:
             return True
@@ -106,7 +107,7 @@ class PublishedTrack:
     async def clear(self, reason: str | None) -> PlayedTo:
         """Clears the track and returns what was heard, also across a resume."""
         try:
-            return await self._clear({"track": self.sid} | ({"reason": reason} if reason else {}))
+            return await self._clear({"reason": reason} if reason else {})
         finally:
             self.pending_clears -= 1
             self.publication.track.audio_source.wake()
@@ -119,14 +120,14 @@ class PublishedTrack:
         future: asyncio.Future[MarkStatus] = asyncio.get_running_loop().create_future()
         self.marks[key] = future
         try:
-            joins = await self._owner.wait_connected()
+            joins = await self._wait_published()
             while True:
                 try:
                     data = {"track": self.sid, "ts": timestamp, "name": key}
                     await self._owner.requests.request("playout.mark", data)
                     break
                 except NotConnectedError:
-                    if await self._owner.wait_connected() != joins:
+                    if await self._wait_published() != joins:
                         return MarkStatus.DROPPED
             return await future
         finally:
@@ -144,10 +145,16 @@ class PublishedTrack:
 
     def forget_session(self) -> None:
         """The room was joined anew: the track has to be published again."""
-        self.is_published = False
+        self._published.clear()
         self.paused = False
         self.reported_clears.clear()
         self.drop_marks(MarkStatus.DROPPED)
+
+    def did_republish(self, info: TrackInfo) -> None:
+        """The track is published again, under another sid."""
+        self.publication.info = info
+        self.publication.track.sid = info.sid
+        self._published.set()
 
     def did_clear(self, epoch: int) -> bool:
         """The track continues in a new epoch; false if that is known."""
@@ -160,10 +167,11 @@ class PublishedTrack:
 
     def end(self, status: MarkStatus = MarkStatus.DROPPED) -> None:
         """The track has ended."""
-        self.is_published = False
         self.drop_marks(status)
         self.publication.track.control = None
         self.publication.track.audio_source.unbind()
+        # Marks and clears that wait for it fail.
+        self._published.set()
 
     def drop_marks(self, status: MarkStatus) -> None:
         """Resolves all marks."""
@@ -171,14 +179,20 @@ class PublishedTrack:
             if not future.done():
                 future.set_result(status)
 
-    async def _clear(self, request: JSON) -> PlayedTo:
+    async def _wait_published(self) -> int:
+        """Waits until the gateway knows the track, and returns how often the room was joined without resuming."""
         joins = await self._owner.wait_connected()
+        await self._published.wait()
+        return joins
+
+    async def _clear(self, request: JSON) -> PlayedTo:
+        joins = await self._wait_published()
         while True:
             try:
-                data = await self._owner.requests.request("playout.clear", request)
+                data = await self._owner.requests.request("playout.clear", {"track": self.sid} | request)
                 self._forget(integer(data, "epoch"))
             except NotConnectedError:
-                if await self._owner.wait_connected() != joins:
+                if await self._wait_published() != joins:
                     raise NotConnectedError(
                         "the room was joined anew during the clear, so it is not known what was heard; what was "
                         "queued in the gateway is gone"
