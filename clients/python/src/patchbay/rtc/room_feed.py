@@ -95,6 +95,7 @@ class RoomFeed:
             number(data, "played_ms"),
             number(data, "discarded_ms"),
             text(data, "reason", ""),
+            data.get("played_ts"),
         )
 
     def _playout_backlog(self, data: JSON) -> Iterable[events.RoomEvent]:

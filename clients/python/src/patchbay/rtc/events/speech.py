@@ -63,7 +63,7 @@ class PlayoutFinished(RoomEvent):
 
 @dataclass(frozen=True, slots=True)
 class PlayoutCleared(RoomEvent):
-    """An ahead track was cleared. `by` is who asked for it, `reason` what it gave."""
+    """An ahead track was cleared at a position of its clock. `by` is who asked for it, `reason` what it gave."""
 
     name: ClassVar[str] = "playout_cleared"
     track_sid: str
@@ -71,6 +71,7 @@ class PlayoutCleared(RoomEvent):
     played_ms: float
     discarded_ms: float
     reason: str
+    played_ts: int | None
 
 
 @dataclass(frozen=True, slots=True)
