@@ -43,6 +43,9 @@ AHEAD_LEAD_SECONDS = 30.0
 SEGMENTS_MAX = 256
 """Transcript segments of one utterance that a source keeps; beyond it the oldest is dropped."""
 
+SPEECH_SEGMENTS_MAX = 256
+"""Segments of an agent's speech that wait for their playout; beyond it `capture_frame` waits."""
+
 MARKS_MAX = 1_000
 """Pending marks of a track; a further one fails with `RequestRefusedError`."""
 

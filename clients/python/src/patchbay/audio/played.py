@@ -95,7 +95,7 @@ def heard_characters(segment: TranscriptSegment, played_ts: int | None) -> int:
     if ticks_between(ends, played_ts) >= 0:
         return len(text)
     for word in words:
-        found = _find(text, word.text, position)
+        found = find_word(text, word.text, position)
         if ticks_between(word.end_ts, played_ts) < 0:
             return position if found is None else max(_before_gap(text, found[0]), position)
         if found is not None:
@@ -107,7 +107,8 @@ def heard_characters(segment: TranscriptSegment, played_ts: int | None) -> int:
 _SEARCH_MAX = 200
 
 
-def _find(text: str, word: str, start: int) -> tuple[int, int] | None:
+def find_word(text: str, word: str, start: int) -> tuple[int, int] | None:
+    """The first place of a word from a position on, ignoring case, as written or without enclosing punctuation."""
     for wanted in dict.fromkeys((word, _bare(word))):
         length = len(wanted)
         if not length:
