@@ -84,27 +84,16 @@ async def test_a_clear_cancels_a_capture_that_waits_for_the_lead(room: RoomUnder
 
 async def test_paused_speech_continues_where_it_was_paused(room: RoomUnderTest, caller: Caller) -> None:
     async with Outputs(await room.join("helper", kind="agent")) as outputs:
-        await outputs.say(3.0, "one", "two", "three", "four")
+        await outputs.say(2.0, "one", "two", "three", "four")
         await caller.wait_for_sound(0.3)
         outputs.audio.pause()
         await caller.wait_for_silence(0.5)
-        assert caller.heard.sound_seconds < 2.9
+        assert caller.heard.sound_seconds < 1.9
         assert outputs.finished == []
         outputs.audio.resume()
         event = await outputs.playout()
-        assert (round(event.playback_position, 1), event.interrupted) == (3.0, False)
-        assert caller.heard.sound_seconds == pytest.approx(3.0, abs=0.1)
-
-
-async def test_speech_that_a_listener_stops_is_reported_as_interrupted(room: RoomUnderTest, caller: Caller) -> None:
-    async with Outputs(await room.join("helper", kind="agent")) as outputs:
-        await outputs.say(8.0, *EIGHT)
-        await caller.wait_for_sound(1.2)
-        await caller.room.clear_playout(caller.room.remote_participants["helper"], "stop")
-        event = await outputs.playout()
-        assert event.interrupted
-        assert outputs.stopped == 1
-        assert event.playback_position == pytest.approx(caller.heard.sound_seconds, abs=0.5)
+        assert (round(event.playback_position, 1), event.interrupted) == (2.0, False)
+        assert caller.heard.sound_seconds == pytest.approx(2.0, abs=0.1)
 
 
 async def test_speech_is_interrupted_when_the_room_ends(room: RoomUnderTest, caller: Caller) -> None:

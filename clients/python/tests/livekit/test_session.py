@@ -14,7 +14,7 @@ ANSWER = "Good morning. The train to Vienna leaves at eight, and it arrives at n
 
 async def test_an_answer_is_heard_completely_and_kept(room: RoomUnderTest, caller: Caller) -> None:
     agent = await room.join("helper", kind="agent")
-    answer = "Good morning. The train leaves."
+    answer = "Good morning."
     async with running(agent, [answer]) as (session, _, _):
         log = Log(caller.room)
         await session.generate_reply(user_input="When?")
@@ -23,7 +23,7 @@ async def test_an_answer_is_heard_completely_and_kept(room: RoomUnderTest, calle
         segments = [event.segments[0] for event in log.events if isinstance(event, events.TranscriptionReceived)]
         assert segments[-1].text.strip() == answer
         assert segments[-1].final
-        assert [word.text for word in segments[-1].words or []][:3] == ["Good", "morning", "The"]
+        assert [word.text for word in segments[-1].words or []] == ["Good", "morning"]
 
 
 async def test_a_user_who_talks_interrupts_and_the_context_ends_with_what_was_heard(

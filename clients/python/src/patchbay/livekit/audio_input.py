@@ -19,13 +19,12 @@ _EVENTS = ("track_subscribed", "track_published", "participant_connected", "disc
 class AudioInput(io.AudioInput):
     """The speech of a participant as `session.input.audio`, without gaps: pauses are filled with silence.
 
-    It follows one participant at a time, and turns to another one when the track ends. It ends with the room. A
-    session that falls behind loses the oldest audio (`patchbay.limits.STREAM_FRAMES_MAX`).
+    It follows one participant at a time, and the next one when that one's track ends. It ends with the room. A session
+    that falls behind loses the oldest audio (`patchbay.limits.STREAM_FRAMES_MAX`).
 
     Args:
         room: a connected room.
-        participant_identity: whom to hear; by default whoever is no agent and publishes a track, first come first
-            served.
+        participant_identity: the participant to hear; by default the first one that publishes a track and is no agent.
         sample_rate: Hz of the frames; LiveKit's default.
         num_channels: 1 or 2.
     """
@@ -53,7 +52,7 @@ class AudioInput(io.AudioInput):
 
     @property
     def participant_identity(self) -> str | None:
-        """Who is heard; None as long as nobody was."""
+        """The participant that is heard, or was heard last; None before the first one."""
         return self._heard
 
     async def __anext__(self) -> rtc.AudioFrame:
@@ -77,7 +76,7 @@ class AudioInput(io.AudioInput):
         self._is_attached = True
 
     def on_detached(self) -> None:
-        """The session does not listen: what is heard meanwhile is discarded."""
+        """The session does not listen: audio is discarded."""
         self._is_attached = False
 
     async def aclose(self) -> None:

@@ -24,15 +24,15 @@ _TEXTS_MAX = 16
 
 
 class RoomIO:
-    """What LiveKit's `RoomIO` is for its rooms. Start it before the session.
+    """The counterpart of LiveKit's `RoomIO`. Start it before the session.
 
-    It sets input and output of the session, interrupts the session when a listener stops the agent, publishes what
-    users say as transcripts and the agent's state, and answers text messages (topic `lk.chat`).
+    It sets input and output of the session, interrupts the session when a listener stops the agent, publishes the
+    agent's state and transcripts of what users say, and answers text messages (topic `lk.chat`).
 
     Args:
         session: a session that was not started.
         room: a connected room.
-        participant_identity: whom to hear; by default the first one who publishes a track.
+        participant_identity: the participant to hear; by default the first one that publishes a track.
     """
 
     def __init__(self, session: AgentSession[Any], room: Room, *, participant_identity: str | None = None) -> None:
