@@ -192,6 +192,7 @@ async def running(
             "preemptive_generation": {"enabled": False},
         },
         aec_warmup_duration=None,
+        session_close_transcript_timeout=0.1,
     )
     io = RoomIO(session, room)
     await io.start()
