@@ -1,4 +1,4 @@
-"""Modules of extras say how to install what they need; nothing else needs it."""
+"""`patchbay.livekit` says how to install what it needs; nothing else needs it."""
 
 import importlib
 import subprocess
