@@ -1,10 +1,9 @@
-"""A bot without models: scripted recognition, answers and synthesis, and ears that read its words from audio."""
+"""A bot without models: scripted recognition, answers and synthesis."""
 
 import asyncio
-import random
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from pipecat.frames.frames import (
     LLMContextFrame,
     LLMFullResponseEndFrame,
     LLMFullResponseStartFrame,
+    LLMRunFrame,
     LLMTextFrame,
     TranscriptionFrame,
     TTSAudioRawFrame,
@@ -26,6 +26,7 @@ from pipecat.processors.aggregators.llm_response_universal import LLMContextAggr
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.services.settings import TTSSettings
 from pipecat.services.tts_service import TTSService
+from pipecat.transports.base_transport import BaseTransport
 from pipecat.turns.user_start import TranscriptionUserTurnStartStrategy
 from pipecat.turns.user_stop import SpeechTimeoutUserTurnStopStrategy
 from pipecat.turns.user_turn_strategies import UserTurnStrategies
@@ -34,67 +35,12 @@ from pipecat.workers.runner import WorkerRunner
 
 from patchbay import Room
 from patchbay.pipecat import PatchbayParams, PatchbayTransport
-from patchbay.testing import Recording
+from patchbay.testing import Caller
 from patchbay.testing.fixtures import RoomUnderTest
+from tests.pipecat.answers import RATE, Answer, sound
 
-RATE = 24_000
-FRAME_SECONDS = 0.02
-WORDS = (
-    *("the", "quick", "brown", "fox", "jumps", "over", "a", "lazy", "dog", "while"),
-    *("seventeen", "elephants", "patiently", "consider", "another", "extraordinary", "proposal"),
-)
-
-
-@dataclass
-class Answer:
-    """What the bot says: sentences, and the sound and time of each word."""
-
-    sentences: list[list[str]]
-    seconds: dict[str, float]
-    leading: float
-    trailing: float
-
-    @classmethod
-    def scripted(cls, chance: random.Random, words: int = 16) -> "Answer":
-        chosen = list(WORDS[:words])
-        seconds = {word: (0.08 + 0.03 * len(word)) * chance.uniform(0.8, 1.2) for word in chosen}
-        # Whole frames of 20 ms, so that a frame belongs to one word.
-        seconds = {word: round(value / FRAME_SECONDS) * FRAME_SECONDS for word, value in seconds.items()}
-        middle = words // 2
-        return cls(
-            [chosen[:middle], chosen[middle:]], seconds, chance.randrange(0, 6) * 0.02, chance.randrange(0, 20) * 0.02
-        )
-
-    @property
-    def words(self) -> list[str]:
-        return [word for sentence in self.sentences for word in sentence]
-
-    @property
-    def text(self) -> str:
-        return " ".join(" ".join(sentence).capitalize() + "." for sentence in self.sentences)
-
-
-def pitch(word: str) -> int:
-    return 300 + 150 * WORDS.index(word)
-
-
-def sound(word: str, seconds: float) -> np.ndarray[Any, np.dtype[np.int16]]:
-    times = np.arange(round(seconds * RATE)) / RATE
-    return (8_000 * np.sin(2 * np.pi * pitch(word) * times)).astype(np.int16)
-
-
-def words_heard(recording: Recording, answer: Answer) -> list[str]:
-    """The words most of whose sound is in a recording."""
-    seconds: dict[str, float] = dict.fromkeys(answer.words, 0.0)
-    for heard in recording.frames:
-        samples = heard.frame.samples.astype(np.float64)
-        if len(samples) < 480 or not heard.is_sound:
-            continue
-        spectrum = np.abs(np.fft.rfft(samples * np.hanning(len(samples)), 48_000))
-        loudest = int(np.argmax(spectrum))
-        word = min(answer.words, key=lambda word: abs(pitch(word) - loudest))
-        seconds[word] += heard.frame.duration
-    return [word for word in answer.words if seconds[word] >= answer.seconds[word] * 0.6]
+# How long a test waits before it fails.
+PATIENCE = 30.0
 
 
 class ScriptedSTT(FrameProcessor):
@@ -213,13 +159,13 @@ class Log(FrameProcessor):
 class Bot:
     """A running pipeline."""
 
-    transport: PatchbayTransport
     context: LLMContext
     worker: PipelineWorker
     log: Log
     stt: ScriptedSTT
     running: "asyncio.Task[None]"
     errors: list[Exception | None]
+    transport: PatchbayTransport = field(init=False)
 
     def said(self) -> list[str]:
         """What the context contains of the bot, message by message."""
@@ -228,6 +174,15 @@ class Bot:
             for message in self.context.get_messages()
             if isinstance(message, dict) and message["role"] == "assistant"
         ]
+
+
+def both(**more: Any) -> PatchbayParams:
+    return PatchbayParams(audio_in_enabled=True, audio_out_enabled=True, **more)
+
+
+async def ask(bot: Bot, caller: Caller) -> None:
+    await caller.wait_for_track("bot")
+    await bot.worker.queue_frames([LLMRunFrame()])
 
 
 @asynccontextmanager
@@ -241,10 +196,19 @@ async def running_bot(
     joined: Room | None = None,
     **synthesis: Any,
 ) -> AsyncIterator[Bot]:
-    params = params or PatchbayParams(audio_in_enabled=True, audio_out_enabled=True)
+    """A bot in a room."""
+    params = params or both()
     transport = PatchbayTransport(
         url or room.url, token or room.token("bot"), params, options=room.options, room=joined
     )
+    async with running_pipeline(transport, answers, **synthesis) as bot:
+        bot.transport = transport
+        yield bot
+
+
+@asynccontextmanager
+async def running_pipeline(transport: BaseTransport, answers: list[Answer], **synthesis: Any) -> AsyncIterator[Bot]:
+    """A bot on any transport of Pipecat."""
     context = LLMContext([{"role": "system", "content": "You are a bot."}])
     turns = UserTurnStrategies(
         start=[TranscriptionUserTurnStartStrategy()],
@@ -277,7 +241,7 @@ async def running_bot(
     await runner.add_workers(worker)
     running = asyncio.create_task(runner.run())
     try:
-        yield Bot(transport, context, worker, log, stt, running, errors)
+        yield Bot(context, worker, log, stt, running, errors)
     finally:
         if not running.done():
             await worker.cancel()

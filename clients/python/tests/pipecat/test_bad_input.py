@@ -7,7 +7,6 @@ import time
 import pytest
 from pipecat.frames.frames import (
     InterruptionFrame,
-    LLMRunFrame,
     OutputAudioRawFrame,
     TTSAudioRawFrame,
     TTSStoppedFrame,
@@ -20,18 +19,13 @@ from patchbay.pipecat.output import PatchbayOutputTransport
 from patchbay.testing import BrokenNetwork, Caller
 from patchbay.testing.fixtures import RoomUnderTest
 from tests.helpers import eventually, tone
-from tests.pipecat.bot import Answer, Bot, running_bot, words_heard
-
-PATIENCE = 30.0
+from tests.pipecat.answers import Answer, words_heard
+from tests.pipecat.bot import PATIENCE, ask, running_bot
 
 
 def answers(count: int, words: int = 6) -> list[Answer]:
     chance = random.Random(2)
     return [Answer.scripted(chance, words) for _ in range(count)]
-
-
-async def ask(bot: Bot) -> None:
-    await bot.worker.queue_frames([LLMRunFrame()])
 
 
 def is_beginning(said: str, answer: Answer) -> bool:
@@ -45,7 +39,7 @@ async def test_an_interruption_with_nothing_queued_passes(room: RoomUnderTest, c
         await caller.wait_for_track("bot")
         await bot.worker.queue_frames([InterruptionFrame(), InterruptionFrame()])
         await eventually(lambda: len(bot.log.of(InterruptionFrame)) == 2, PATIENCE)
-        await ask(bot)
+        await ask(bot, caller)
         await eventually(bot.said, PATIENCE)
         assert bot.said() == [script.text]
 
@@ -53,12 +47,11 @@ async def test_an_interruption_with_nothing_queued_passes(room: RoomUnderTest, c
 async def test_two_interruptions_in_flight_end_one_answer(room: RoomUnderTest, caller: Caller) -> None:
     first, second = scripts = answers(2)
     async with running_bot(room, scripts) as bot:
-        await caller.wait_for_track("bot")
-        await ask(bot)
+        await ask(bot, caller)
         await caller.wait_for_sound(1.0, timeout=PATIENCE)
         await bot.worker.queue_frames([InterruptionFrame(), InterruptionFrame()])
         await eventually(lambda: len(bot.log.of(InterruptionFrame)) == 2, PATIENCE)
-        await ask(bot)
+        await ask(bot, caller)
         await eventually(lambda: len(bot.said()) == 2, PATIENCE)
         said = bot.said()
         assert is_beginning(said[0], first)
@@ -71,15 +64,14 @@ async def test_a_connection_that_is_resumed_during_a_clear(room: RoomUnderTest, 
         BrokenNetwork(room.url) as network,
         running_bot(room, scripts, url=network.url, pace=100.0) as bot,
     ):
-        await caller.wait_for_track("bot")
-        await ask(bot)
+        await ask(bot, caller)
         await caller.wait_for_sound(1.0, timeout=PATIENCE)
         network.cut()
         await bot.worker.queue_frames([InterruptionFrame()])
         # The interruption does not wait for the connection.
         await eventually(lambda: bot.log.of(InterruptionFrame), PATIENCE)
         await eventually(bot.said, PATIENCE)
-        await ask(bot)
+        await ask(bot, caller)
         await eventually(lambda: len(bot.said()) == 2, PATIENCE)
         said = bot.said()
         assert is_beginning(said[0], first)
@@ -89,8 +81,7 @@ async def test_a_connection_that_is_resumed_during_a_clear(room: RoomUnderTest, 
 async def test_a_stalled_event_loop_loses_no_word(room: RoomUnderTest, caller: Caller) -> None:
     [script] = answers(1)
     async with running_bot(room, [script], pace=100.0) as bot:
-        await caller.wait_for_track("bot")
-        await ask(bot)
+        await ask(bot, caller)
         await caller.wait_for_sound(0.3, timeout=PATIENCE)
         time.sleep(2.0)  # noqa: ASYNC251
         await eventually(bot.said, PATIENCE)
@@ -102,14 +93,13 @@ async def test_a_stalled_event_loop_loses_no_word(room: RoomUnderTest, caller: C
 async def test_an_event_loop_that_stalls_during_an_interruption(room: RoomUnderTest, caller: Caller) -> None:
     first, second = scripts = answers(2)
     async with running_bot(room, scripts) as bot:
-        await caller.wait_for_track("bot")
-        await ask(bot)
+        await ask(bot, caller)
         await caller.wait_for_sound(1.0, timeout=PATIENCE)
         await bot.worker.queue_frames([InterruptionFrame()])
         await asyncio.sleep(0.001)
         time.sleep(2.0)  # noqa: ASYNC251
         await eventually(lambda: bot.log.of(InterruptionFrame), PATIENCE)
-        await ask(bot)
+        await ask(bot, caller)
         await eventually(lambda: len(bot.said()) == 2, PATIENCE)
         assert is_beginning(bot.said()[0], first)
         assert bot.said()[1] == second.text
@@ -161,8 +151,7 @@ async def test_a_bot_that_is_cancelled_during_an_interruption_leaves_nothing_beh
 ) -> None:
     before = asyncio.all_tasks()
     async with running_bot(room, answers(1), pace=100.0) as bot:
-        await caller.wait_for_track("bot")
-        await ask(bot)
+        await ask(bot, caller)
         await caller.wait_for_sound(0.1, timeout=PATIENCE)
         await bot.worker.queue_frames([InterruptionFrame()])
         for _ in range(steps):
@@ -180,8 +169,7 @@ async def test_the_bot_speaks_on_after_an_interruption_that_was_cancelled(
 ) -> None:
     scripts = answers(2, words=4)
     async with running_bot(room, scripts, pace=100.0) as bot:
-        await caller.wait_for_track("bot")
-        await ask(bot)
+        await ask(bot, caller)
         await caller.wait_for_sound(0.2, timeout=PATIENCE)
         output = bot.transport.output()
         interrupting = asyncio.create_task(output.process_frame(InterruptionFrame(), FrameDirection.DOWNSTREAM))
@@ -189,6 +177,6 @@ async def test_the_bot_speaks_on_after_an_interruption_that_was_cancelled(
             await asyncio.sleep(0)
         interrupting.cancel()
         await asyncio.gather(interrupting, return_exceptions=True)
-        await ask(bot)
+        await ask(bot, caller)
         # Without the interruption, the answers are one message.
         await eventually(lambda: bot.said() and bot.said()[-1].endswith(scripts[1].text), PATIENCE)

@@ -10,10 +10,10 @@ from pipecat.frames.frames import LLMRunFrame
 from patchbay.testing import Caller
 from patchbay.testing.fixtures import RoomUnderTest
 from tests.helpers import eventually, tone
-from tests.pipecat.bot import Answer, Bot, running_bot, words_heard
+from tests.pipecat.answers import Answer, words_heard
+from tests.pipecat.bot import PATIENCE, Bot, running_bot
 
 ROUNDS = int(os.environ.get("PATCHBAY_INTERRUPTIONS", "5"))
-PATIENCE = 20.0
 
 
 async def interrupted_round(bot: Bot, caller: Caller, answer: Answer, after: float) -> tuple[list[str], list[str]]:
