@@ -93,7 +93,7 @@ class PatchbayInputTransport(BaseInputTransport):
             self._readers[track.sid] = self.create_task(self._read(track, identity))
 
     async def ignore(self, track: RemoteAudioTrack) -> None:
-        """Hears a track no longer."""
+        """Stops hearing a track."""
         if (task := self._readers.pop(track.sid, None)) is not None:
             await self.cancel_task(task)
 
