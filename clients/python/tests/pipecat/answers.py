@@ -68,5 +68,5 @@ def words_heard(recording: Recording, answer: Answer) -> list[str]:
     return [word for word in answer.words if seconds[word] >= answer.seconds[word] * 0.6]
 
 
-def answer(words: int = 6, seed: int = 1) -> Answer:
+def answer(words: int = 4, seed: int = 1) -> Answer:
     return Answer.scripted(random.Random(seed), words)

@@ -23,7 +23,7 @@ from tests.pipecat.answers import Answer, words_heard
 from tests.pipecat.bot import PATIENCE, ask, running_bot
 
 
-def answers(count: int, words: int = 6) -> list[Answer]:
+def answers(count: int, words: int = 4) -> list[Answer]:
     chance = random.Random(2)
     return [Answer.scripted(chance, words) for _ in range(count)]
 
@@ -48,7 +48,7 @@ async def test_two_interruptions_in_flight_end_one_answer(room: RoomUnderTest, c
     first, second = scripts = answers(2)
     async with running_bot(room, scripts) as bot:
         await ask(bot, caller)
-        await caller.wait_for_sound(1.0, timeout=PATIENCE)
+        await caller.wait_for_sound(0.4, timeout=PATIENCE)
         await bot.worker.queue_frames([InterruptionFrame(), InterruptionFrame()])
         await eventually(lambda: len(bot.log.of(InterruptionFrame)) == 2, PATIENCE)
         await ask(bot, caller)
@@ -65,7 +65,7 @@ async def test_a_connection_that_is_resumed_during_a_clear(room: RoomUnderTest, 
         running_bot(room, scripts, url=network.url, pace=100.0) as bot,
     ):
         await ask(bot, caller)
-        await caller.wait_for_sound(1.0, timeout=PATIENCE)
+        await caller.wait_for_sound(0.4, timeout=PATIENCE)
         network.cut()
         await bot.worker.queue_frames([InterruptionFrame()])
         # The interruption does not wait for the connection.
@@ -94,7 +94,7 @@ async def test_an_event_loop_that_stalls_during_an_interruption(room: RoomUnderT
     first, second = scripts = answers(2)
     async with running_bot(room, scripts) as bot:
         await ask(bot, caller)
-        await caller.wait_for_sound(1.0, timeout=PATIENCE)
+        await caller.wait_for_sound(0.4, timeout=PATIENCE)
         await bot.worker.queue_frames([InterruptionFrame()])
         await asyncio.sleep(0.001)
         time.sleep(2.0)  # noqa: ASYNC251
@@ -168,7 +168,7 @@ async def test_a_bot_that_is_cancelled_during_an_interruption_leaves_nothing_beh
 async def test_the_bot_speaks_on_after_an_interruption_that_was_cancelled(
     room: RoomUnderTest, caller: Caller, steps: int
 ) -> None:
-    scripts = answers(2, words=4)
+    scripts = answers(2)
     async with running_bot(room, scripts, pace=100.0) as bot:
         await ask(bot, caller)
         await caller.wait_for_sound(0.2, timeout=PATIENCE)

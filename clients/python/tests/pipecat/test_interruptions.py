@@ -13,7 +13,7 @@ from tests.helpers import eventually, tone
 from tests.pipecat.answers import Answer, words_heard
 from tests.pipecat.bot import PATIENCE, Bot, running_bot
 
-ROUNDS = int(os.environ.get("PATCHBAY_INTERRUPTIONS", "4"))
+ROUNDS = int(os.environ.get("PATCHBAY_INTERRUPTIONS", "3"))
 
 
 async def interrupted_round(bot: Bot, caller: Caller, answer: Answer, after: float) -> tuple[list[str], list[str]]:
