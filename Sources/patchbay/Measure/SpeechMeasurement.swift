@@ -88,7 +88,7 @@ extension AgentMeasurement {
     /// One user's questions, with pauses; users begin at different times.
     private func conversation(_ index: Int, of count: Int, _ recordings: [SpokenRecording]) async throws -> [Int] {
         try await Task.sleep(for: .milliseconds(8_000 * index / count))
-        return try await call(answering: "I heard you, and this is an answer of usual length.", room: "call-\(index)") {
+        return try await call(answering: "I heard you, and this is an answer of usual length.", room: "conversation-\(index)") {
             user, _ in
             var delays: [Int] = []
             for question in 0..<Self.questions {
