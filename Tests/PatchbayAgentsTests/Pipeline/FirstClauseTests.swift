@@ -83,7 +83,7 @@ struct FirstClauseTests {
         func respond(to conversation: Conversation) -> AsyncThrowingStream<ResponsePart, any Error> {
             .filled { [synthesizer] parts in
                 for word in "The museum closes today at".split(separator: " ") { parts.yield(.text(word + " ")) }
-                while synthesizer.texts.isEmpty {
+                while !synthesizer.texts.contains(where: { $0.hasPrefix("The museum") }) {
                     try await Task.sleep(for: .milliseconds(200))
                     parts.yield(.text("or "))
                 }
@@ -102,7 +102,7 @@ struct FirstClauseTests {
             _ = try await call.says(for: .milliseconds(900), thenSilence: .milliseconds(800), from: 0)
             try await call.until { call.room.current.segments.last?.spoken == .completed }
         }
-        #expect(synthesizer.texts.first == "The museum closes today" && synthesizer.texts.count == 2)
+        #expect(synthesizer.texts.contains("The museum closes today"))
         #expect(call.room.current.segments.last?.text.hasSuffix("or six.") == true)
     }
 
