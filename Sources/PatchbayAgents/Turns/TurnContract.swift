@@ -125,8 +125,8 @@ public struct TurnSettings: Sendable, Hashable {
     public var recognizeAfter = Duration.milliseconds(90)
     public var pauses = TurnPauses()
     public var continuation = TurnContinuation()
-    /// Detected speech of a user that interrupts the assistant: after about 200 ms of voice, because detectors notice it 30 to 60 ms late.
-    public var bargeIn = Duration.milliseconds(160)
+    /// Detected speech of a user that interrupts the assistant: after 150 to 190 ms of voice, because detectors notice it 20 to 60 ms late.
+    public var bargeIn = Duration.milliseconds(128)
     public var sounds = SoundSettings()
     /// Speech between two partial results; longer if the recognizer needs longer.
     public var partialInterval = Duration.milliseconds(600)
