@@ -1,6 +1,6 @@
 """An adapter for voicebench, which measures response times, interruptions and word errors of any assistant in a room.
 
-voicebench run scenario.yaml --adapter voicebench_adapter:PatchbayAdapter --url wss://127.0.0.1:7880 \
+python -m voicebench run scenario.yaml --adapter voicebench_adapter:PatchbayAdapter --url wss://127.0.0.1:7880 \
     --option token=TOKEN --option ca_file=certs/dev/ca.cert.pem
 """
 
