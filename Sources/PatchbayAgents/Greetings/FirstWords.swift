@@ -30,7 +30,7 @@ struct FirstWords: Sendable, Hashable {
     func isOver(isTalking: Bool, at now: Instant) -> Bool { !isTalking && now >= greetsAt }
 }
 
-/// How far the first user has been received.
+/// Whether the first user was greeted or answered.
 struct FirstArrival: Sendable, Hashable {
     /// Set while it is open whether the user is greeted or answered.
     var firstWords: FirstWords?

@@ -51,7 +51,9 @@ extension TurnMachine {
             if UtteranceText.isBackchannel(text) { return true }
             guard voiced <= settings.sounds.syllableMax else { return false }
             if UtteranceText.resemblesBackchannel(text) { return true }
-            return !text.hasSuffix(",") && UtteranceText.isAcknowledgement(text, isShort: false, isSyllable: true)
+            // A single word before a comma may begin a sentence.
+            let mayContinue = text.hasSuffix(",") && UtteranceText.words(of: text).count == 1
+            return !mayContinue && UtteranceText.isAcknowledgement(text, isShort: false, isSyllable: true)
         }
         // Whatever follows a question may be its answer.
         guard pending.isEmpty, !spoken.isQuestion else { return false }

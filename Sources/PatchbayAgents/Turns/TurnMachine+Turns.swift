@@ -35,7 +35,7 @@ extension TurnMachine {
         effects.append(.respond(turn, pending.messages, pending.end ?? EndOfTurn(speechEnded: now, decided: now)))
     }
 
-    /// What the assistant would respond to if the turn were taken now: everything pending and the recognized text of a user who pauses. Nil
+    /// The messages that the assistant would respond to if it took the turn now: all pending ones, and the text of a user who pauses. Nil
     /// while somebody speaks, the text is not known, or the assistant has the turn.
     var prospect: [UserMessage]? {
         let speaking = speakers.filter { $0.utterance != nil }

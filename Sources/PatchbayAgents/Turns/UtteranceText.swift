@@ -51,7 +51,7 @@ enum UtteranceText {
     /// What recognizers write for noise and for hums.
     private static let invented: Set<String> = ["you", "and i'm", "i'm", "and", "the", "a", "i", "man", "l", "so"]
 
-    /// Words that recognizers write for "mm-hm".
+    /// Common misrecognitions of "mm-hm".
     private static let nasals: Set<String> = ["mom", "mum", "ma'am", "come", "calm", "man", "am", "i'm"]
 
     /// Words that recognizers write for a single vowel: Moonshine understands "Oh." as "No.", and "Ah." as "Why?".
@@ -80,7 +80,7 @@ enum UtteranceText {
     ///   - isSyllable: whether there was hardly more than a syllable.
     static func isAcknowledgement(_ text: String, isShort: Bool, isSyllable: Bool) -> Bool {
         let spoken = words(of: text)
-        // What recognizers write for "uh-huh" ("If I"), "oh" ("No.") and "mm-hm" ("Come.").
+        // Common misrecognitions of "uh-huh" ("If I"), "oh" ("No.") and "mm-hm" ("Come.").
         if spoken.count <= 2, spoken.allSatisfy(openWords.contains) { return true }
         if isSyllable, spoken.count == 1, spoken[0] == "no" || nasals.contains(spoken[0]) || text.trimmingSpaces().hasSuffix(",") {
             return true

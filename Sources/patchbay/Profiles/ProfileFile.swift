@@ -6,7 +6,7 @@ import YAMLSettings
 ///     {"default": "shop", "profiles": {"shop": {"url": "wss://voice.example", "api_key": "my-app", "api_secret_env": "SHOP_SECRET"}}}
 struct ProfileFile {
     let path: String
-    /// The name of the profile that commands use unless they are told another one.
+    /// The name of the default profile; nil if there is none.
     var standard: String?
     var profiles: [String: Profile]
 

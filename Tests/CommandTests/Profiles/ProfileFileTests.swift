@@ -70,7 +70,7 @@ struct ProfileFileTests {
         #expect(try mode(path) == 0o600, "also where it was readable before")
     }
 
-    /// Whoever has the old file open reads it to its end; whoever opens the path finds the new one.
+    /// A reader with the old file open still reads all of it; the path then refers to the new file.
     @Test func theFileIsReplacedInOneStep() throws {
         try add("a")
         let old = try #require(FileHandle(forReadingAtPath: path))

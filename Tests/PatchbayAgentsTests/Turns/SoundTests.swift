@@ -87,7 +87,7 @@ struct SoundTests {
         #expect(world.count(\.isAbandon) == 1)
     }
 
-    @Test("After a backchannel the assistant goes on within 300 ms", arguments: ["mm-hm", "Okay.", "uh-huh", "If I."])
+    @Test("After a backchannel the assistant goes on within 300 ms", arguments: ["mm-hm", "Okay.", "uh-huh", "If I,"])
     func resumption(_ text: String) throws {
         var world = TurnWorld.judged { _ in 0.02 }
         world.speechLasts = .seconds(6)
