@@ -3,11 +3,9 @@
 import asyncio
 import json
 import os
-import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -16,10 +14,9 @@ from patchbay.api import APIError, PatchbayAPI
 from patchbay.testing import Caller
 from patchbay.testing.fixtures import RoomUnderTest
 from tests.helpers import eventually, tone
+from tests.model_server import Requests, model_server
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-
-Requests = list[tuple[str, dict[str, Any]]]
 
 
 def environment(room: RoomUnderTest, **more: str) -> dict[str, str]:
@@ -37,38 +34,13 @@ def environment(room: RoomUnderTest, **more: str) -> dict[str, str]:
 
 @pytest_asyncio.fixture
 async def model() -> AsyncIterator[tuple[str, Requests]]:
-    """A server with the two routes of an OpenAI-compatible one that the example uses."""
-    requests: Requests = []
-    connections: list[asyncio.StreamWriter] = []
+    def answer(path: str) -> tuple[str, bytes]:
+        if path.endswith("audio/speech"):
+            return "audio/pcm", bytes(tone(4.0, 24_000).data)
+        return "application/json", json.dumps({"choices": [{"message": {"content": "one two three four"}}]}).encode()
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connections.append(writer)
-        while head := await _head(reader):
-            path = head.split(" ")[1]
-            length = re.search(r"content-length: (\d+)", head, re.IGNORECASE)
-            body = json.loads(await reader.readexactly(int(length[1]) if length else 0))
-            requests.append((path, body))
-            if path.endswith("audio/speech"):
-                answer = bytes(tone(4.0, 24_000).data)
-            else:
-                answer = json.dumps({"choices": [{"message": {"content": "one two three four"}}]}).encode()
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(answer) + answer)
-            await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1/", requests
-    server.close()
-    for writer in connections:
-        writer.close()
-    await asyncio.sleep(0)
-
-
-async def _head(reader: asyncio.StreamReader) -> str:
-    try:
-        return (await reader.readuntil(b"\r\n\r\n")).decode()
-    except (asyncio.IncompleteReadError, ConnectionError):
-        return ""
+    async with model_server(answer) as served:
+        yield served
 
 
 async def running(example: str, arguments: list[str], variables: dict[str, str]) -> asyncio.subprocess.Process:
