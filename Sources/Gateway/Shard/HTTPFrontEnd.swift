@@ -23,7 +23,7 @@ final class HTTPFrontEnd {
             try check(exchange)
             number = try openRequests.add(exchange, at: request.receivedAt)
         } catch {
-            var response = HTTPServerResponse(error)
+            var response = HTTPServerResponse(error, to: request)
             if error.status == .upgradeRequired { response.fields[.secWebSocketVersion] = "13" }
             response.addCommonFields(for: request, context.gateway.origins)
             count(response, route: nil, of: exchange, since: request.receivedAt)

@@ -37,7 +37,7 @@ package struct HTTPServerRequest: Sendable {
 
     package init(_ request: ReceivedRequest, body: [UInt8] = [], at now: Instant) {
         method = request.head.method
-        path = request.head.path
+        path = Self.path(request.head.path)
         headers = request.head.fields
         host = request.head.host
         self.body = body
@@ -47,6 +47,11 @@ package struct HTTPServerRequest: Sendable {
         context = RequestContext(id: headers[.requestID], traceparent: headers[.traceparent])
         let query = request.head.query
         queryItem = { query[$0] }
+    }
+
+    /// LiveKit's server tolerates a double slash before `/twirp/`, which clients send whose URL ends with a slash.
+    private static func path(_ path: String) -> String {
+        path.hasPrefix("/" + TwirpError.pathPrefix) ? String(path.dropFirst()) : path
     }
 
     /// Appears in the response and in the log.

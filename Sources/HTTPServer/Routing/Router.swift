@@ -54,9 +54,9 @@ package struct Router: Sendable {
             request.parameters = found.parameters
             response = await RequestContext.$current.withValue(request.context) { [request] in await run(route, request) }
         } else if found.methodsElsewhere.isEmpty {
-            response = HTTPServerResponse(HTTPError(.notFound, Self.absence(at: request.path)))
+            response = HTTPServerResponse(HTTPError(.notFound, Self.absence(at: request.path)), to: request)
         } else {
-            response = answer(request.method, where: found.methodsElsewhere)
+            response = answer(request, where: found.methodsElsewhere)
         }
         response.finish(for: request, origins)
         return RoutedResponse(response: response, route: found.route?.name)
@@ -69,13 +69,13 @@ package struct Router: Sendable {
     }
 
     /// Answers a request whose path exists but not with this method.
-    private func answer(_ method: HTTPRequest.Method, where known: Set<HTTPRequest.Method>) -> HTTPServerResponse {
+    private func answer(_ request: HTTPServerRequest, where known: Set<HTTPRequest.Method>) -> HTTPServerResponse {
         let methods = known.union([.options]).union(known.contains(.get) ? [.head] : [])
         let allowed = methods.map(\.rawValue).sorted().joined(separator: ", ")
         var response =
-            method == .options
+            request.method == .options
             ? HTTPServerResponse(status: .noContent)
-            : HTTPServerResponse(HTTPError(.methodNotAllowed, "only \(allowed) here"))
+            : HTTPServerResponse(HTTPError(.methodNotAllowed, "only \(allowed) here"), to: request)
         response.fields[.allow] = allowed
         return response
     }
@@ -91,14 +91,14 @@ package struct Router: Sendable {
             if error.status == .internalServerError { logFailure(of: route, request, "\(thrown)") }
             // A request without a token is not a guess.
             let isGuess = route.limitsFailures && error.status == .unauthorized && error.code != .missingToken
-            guard isGuess else { return HTTPServerResponse(error) }
+            guard isGuess else { return HTTPServerResponse(thrown, to: request) }
             let isOverLimit = failures.recordFailure(from: request.peerAddress, at: request.receivedAt)
-            return HTTPServerResponse(isOverLimit ? .tooManyAttempts : error)
+            return HTTPServerResponse(isOverLimit ? HTTPError.tooManyAttempts as any HTTPErrorConvertible : thrown, to: request)
         } catch {
             // Log only the error's type: its description may quote user content.
             logFailure(of: route, request, "\(type(of: error))")
             return HTTPServerResponse(
-                HTTPError(.internalError, "internal error; see the gateway's log for this request ID"))
+                HTTPError(.internalError, "internal error; see the gateway's log for this request ID"), to: request)
         }
     }
 

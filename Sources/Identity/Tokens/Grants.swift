@@ -26,6 +26,8 @@ package enum AdminGrant: Sendable, Hashable {
     case createRooms
     /// Participants, tracks and metadata of this room only.
     case administer(room: String)
+    /// Recordings of all rooms.
+    case record
     /// Definitions of assistants. A token that joins rooms is not accepted: clients may hold one with `roomCreate`.
     case manageAssistants
     /// Sending assistants to this room: `roomAdmin` for it, or `roomCreate`.
@@ -45,6 +47,8 @@ package enum AdminGrant: Sendable, Hashable {
             guard video.roomAdmin else { throw .administrationNotAllowed }
             // Compared as bytes, because Swift's string comparison ignores how accents are composed. An empty room name never matches.
             guard !room.isEmpty, video.room.utf8.elementsEqual(room.utf8) else { throw .otherRoom }
+        case .record:
+            guard video.roomRecord else { throw .recordingNotAllowed }
         case .manageAssistants:
             guard video.roomCreate, !video.roomJoin else { throw .assistantsNotAllowed }
         case .dispatch(let room):
@@ -67,6 +71,7 @@ package enum GrantError: Error, Hashable, Sendable, CaseIterable {
     case administrationNotAllowed
     /// The grant is for another room, or for none.
     case otherRoom
+    case recordingNotAllowed
     case assistantsNotAllowed
     case operationsNotAllowed
 }
@@ -82,6 +87,7 @@ extension GrantError: CustomStringConvertible {
         case .createRoomsNotAllowed: "The access token does not allow creating or deleting rooms. Mint it with roomCreate."
         case .administrationNotAllowed: "The access token does not allow administering a room. Mint it with roomAdmin."
         case .otherRoom: "The access token does not allow administering this room. Mint it with this room's name."
+        case .recordingNotAllowed: "The access token does not allow recording. Mint it with roomRecord."
         case .assistantsNotAllowed:
             "The access token does not allow managing assistants and speech clips. Mint it with roomCreate and without roomJoin."
         case .operationsNotAllowed:
