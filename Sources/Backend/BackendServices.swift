@@ -19,6 +19,7 @@ package struct BackendServices: Sendable {
     package let auditEvents: AuditEventQueue
     package let callInbox: CallInbox
     package let assistants: AssistantDirectory
+    package let recordingLog = RecordingLog()
     private let dispatch: DispatchInbox?
     private let pushes = PushQueue()
     private let publicURL: String?
@@ -59,10 +60,17 @@ package struct BackendServices: Sendable {
             },
             joinError: { room, identity in rooms.joinError(for: room) ?? inbox.rooms.joinError(for: identity, in: room) },
             briefing: rooms.briefing,
-            observer: { event in
+            observer: { [recordingLog] event in
+                recordingLog.note(event)
                 // A call goes on while its lost assistant is being replaced.
                 if dispatch?.registry.isReplacing(event) != true { inbox.post(event) }
             })
+    }
+
+    /// For LiveKit's Egress service; nil: recording is disabled.
+    package var roomRecordings: RoomRecordings? {
+        guard recordings != nil else { return nil }
+        return RoomRecordings(mayRecord: { [sessionRooms] in sessionRooms.reporting(of: $0).records }, log: recordingLog)
     }
 
     /// Recovers the previous process's state: sessions continue, and rooms and calls left open by a crash are announced as ended. Call

@@ -26,4 +26,10 @@ struct RecentList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
         entries.append(Entry(key: key, value: value, count: count, at: time))
     }
+
+    /// Changes the value of a key, if it is in the list.
+    mutating func change(_ key: Key, _ body: (inout Value) -> Void) {
+        guard let index = entries.lastIndex(where: { $0.key == key }) else { return }
+        body(&entries[index].value)
+    }
 }

@@ -58,6 +58,7 @@ struct GatewayProcess: Sendable {
             let routes =
                 AssistantRoutes.routes(assistants, keys: keys, store: backend?.store) + ToolRoutes.routes(tools, keys: keys)
                 + DispatchRoutes.routes(dispatch, keys: keys)
+                + LiveKitRoutes.routes(rooms, dispatch, backend?.roomRecordings, keys: keys)
                 + (configuration.isDevelopment
                     ? DevelopmentRoutes.routes(
                         keys: keys, publicURL: configuration.publicURL, assistants: assistants, dispatch: inbox.registry) : [])

@@ -57,7 +57,10 @@ final class TestBackend: Sendable {
                         $0, rooms, calls: service, keys: keys, player: $0 as? any ClipPlayer, counters: ServiceCounters(),
                         limits: place.speechLimits)
                 }
+                let dispatch = DispatchService(
+                    inbox: DispatchInbox(), rooms: rooms, keys: keys, server: ServerInfo(version: "tests", node: "test"))
                 return backend.routes(sessions, service)
+                    + LiveKitRoutes.routes(rooms, dispatch, backend.roomRecordings, keys: keys)
                     + AssistantRoutes.routes(backend.assistants, keys: keys, store: backend.store)
                     + SpeechRoutes.routes(speech, accounts: backend.accounts, assistants: backend.assistants, keys: keys)
             }, change)

@@ -49,6 +49,7 @@ struct ReferenceTests {
                     + AssistantRoutes.routes(assistants, keys: keys, store: backend.store) + ToolRoutes.routes(tools, keys: keys)
                     + SpeechRoutes.routes(nil, accounts: backend.accounts, assistants: assistants, keys: keys)
                     + DispatchRoutes.routes(workers, keys: keys)
+                    + LiveKitRoutes.routes(rooms, workers, backend.roomRecordings, keys: keys)
                     + DevelopmentRoutes.routes(keys: keys, assistants: assistants, dispatch: dispatch.registry)
             }
         ).gateway.routes

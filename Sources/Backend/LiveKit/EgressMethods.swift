@@ -1,0 +1,132 @@
+internal import Engine
+internal import HTTPServer
+internal import Identity
+internal import LiveKitProtocol
+internal import Wire
+
+/// Recording, for LiveKit's Egress service: which rooms may be recorded, and the recordings.
+package struct RoomRecordings: Sendable {
+    /// Only rooms of sessions whose user allows it.
+    let mayRecord: @Sendable (_ room: String) -> Bool
+    let log: RecordingLog
+}
+
+/// LiveKit's Egress service, as far as recordings go. A recording is one file per track, kept sealed with its session, and neither mixed nor
+/// uploaded.
+struct EgressMethods: Sendable {
+    let rooms: RoomService
+    /// Nil: recording is not configured.
+    let recordings: RoomRecordings?
+    let service: TwirpService
+
+    private static let grant = "`roomRecord`"
+
+    var routes: [Route] {
+        [
+            service.method(
+                "StartRoomCompositeEgress", "Records all tracks of a room, or returns the recording in progress", Self.grant,
+                grant: { _ in .record }, perform: start),
+            service.method("StopEgress", "Stops a recording", Self.grant, grant: { _ in .record }, perform: stop),
+            service.method(
+                "ListEgress", "Lists the recordings in progress and the latest finished ones", Self.grant, grant: { _ in .record },
+                perform: list),
+        ] + Self.others.map { service.unimplemented($0, "Not implemented", Self.onlyRooms) }
+    }
+
+    private static let others = [
+        "StartWebEgress", "StartParticipantEgress", "StartTrackCompositeEgress", "StartTrackEgress", "StartEgress", "UpdateLayout",
+        "UpdateStream",
+    ]
+    private static let onlyRooms =
+        "this gateway records whole rooms, one audio file per track: use StartRoomCompositeEgress with audio_only"
+
+    private func start(_ request: LiveKitRoomCompositeEgressRequest, _: HTTPServerRequest) async throws -> LiveKitEgressInfo {
+        try request.check()
+        guard let recordings else { throw TwirpError(.failedPrecondition, "recording is not configured on this gateway") }
+        guard rooms.roomIsOpen(named: request.roomName) else { throw TwirpError(.notFound, "requested room does not exist") }
+        guard recordings.mayRecord(request.roomName) else {
+            throw TwirpError(.failedPrecondition, "only rooms of sessions whose user allows recording are recorded, and this is none")
+        }
+        try await rooms.perform(.startRecording, in: request.roomName)
+        guard let id = try await rooms.detail(of: request.roomName).snapshot.recording,
+            let entry = recordings.log.entries.first(where: { $0.id == id })
+        else { throw TwirpError(.failedPrecondition, "the recording has ended at once; see the gateway's log") }
+        return LiveKitEgressInfo(entry)
+    }
+
+    private func stop(_ request: LiveKitStopEgressRequest, _: HTTPServerRequest) async throws -> LiveKitEgressInfo {
+        guard let recordings, let entry = recordings.log.entries.first(where: { $0.id.text == request.egressID }) else {
+            throw TwirpError(.notFound, "egress does not exist")
+        }
+        guard entry.endedAt == nil else { throw TwirpError(.failedPrecondition, "egress with status EGRESS_COMPLETE cannot be stopped") }
+        try await rooms.perform(.stopRecording(entry.id, .asked), in: entry.room.name)
+        return LiveKitEgressInfo(recordings.log.entries.first { $0.id == entry.id } ?? entry)
+    }
+
+    private func list(_ request: LiveKitListEgressRequest, _: HTTPServerRequest) -> LiveKitListEgressResponse {
+        var response = LiveKitListEgressResponse()
+        response.items = (recordings?.log.entries ?? [])
+            .filter { request.roomName.isEmpty || $0.room.name == request.roomName }
+            .filter { request.egressID.isEmpty || $0.id.text == request.egressID }
+            .filter { !request.active || $0.endedAt == nil }
+            .map(LiveKitEgressInfo.init)
+        return response
+    }
+}
+
+extension LiveKitRoomCompositeEgressRequest {
+    /// Refuses what would need more than recording: video, mixing into other formats, uploads.
+    fileprivate func check() throws(TwirpError) {
+        guard audioOnly else { throw Self.unimplemented("there is no video: set audio_only") }
+        let files: [LiveKitEncodedFileOutput] =
+            switch output {
+            case .file(let file): [file] + fileOutputs
+            case .stream, .segments: throw Self.unimplemented("recordings are files: no streams and segments")
+            case nil: fileOutputs
+            }
+        guard streamOutputs.isEmpty, segmentOutputs.isEmpty, imageOutputs.isEmpty else {
+            throw Self.unimplemented("recordings are files: no streams, segments and images")
+        }
+        guard files.allSatisfy({ $0.output == nil }) else {
+            throw Self.unimplemented("recordings stay with their session: no uploads")
+        }
+        guard files.allSatisfy({ $0.fileType == .defaultFiletype || $0.fileType == .ogg }) else {
+            throw Self.unimplemented("recordings are Ogg Opus files: use file_type OGG")
+        }
+    }
+
+    private static func unimplemented(_ reason: String) -> TwirpError { TwirpError(.unimplemented, reason) }
+}
+
+extension LiveKitEgressInfo {
+    fileprivate init(_ recording: RecordingLog.Entry) {
+        self.init()
+        egressID = recording.id.text
+        roomID = recording.room.sid.text
+        roomName = recording.room.name
+        sourceType = .sdk
+        status =
+            switch recording.end {
+            case nil: .egressActive
+            case .asked: .egressComplete
+            case .failed: .egressFailed
+            }
+        if recording.end == .failed { error = "writing failed; see the gateway's log" }
+        startedAt = Self.nanoseconds(recording.startedAt)
+        endedAt = Self.nanoseconds(recording.endedAt ?? 0)
+        updatedAt = Self.nanoseconds(recording.endedAt ?? recording.startedAt)
+        roomComposite.roomName = recording.room.name
+        roomComposite.audioOnly = true
+        fileResults = recording.files.map { file in
+            var info = LiveKitFileInfo()
+            info.filename = file.name
+            info.startedAt = Self.nanoseconds(file.startedAt)
+            info.endedAt = Self.nanoseconds(file.startedAt + file.milliseconds)
+            info.duration = Self.nanoseconds(file.milliseconds)
+            info.size = Int64(file.byteCount)
+            return info
+        }
+    }
+
+    private static func nanoseconds(_ milliseconds: Int64) -> Int64 { milliseconds * 1_000_000 }
+}
