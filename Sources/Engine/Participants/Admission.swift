@@ -104,7 +104,46 @@ package struct RoomSettings: Sendable, Hashable {
     }
 }
 
-/// An assistant that a token asks for (`roomConfig.agents`).
+/// The settings that whoever opens a room asks for: a token's `roomConfig`, or an administrator. Nil means the gateway's setting.
+package struct RoomOpening: Sendable, Hashable {
+    package var emptyTimeout: Duration?
+    package var departureTimeout: Duration?
+    /// 0 means no limit.
+    package var maxParticipants: Int?
+    package var metadata: String?
+    /// Assistants to dispatch, at most `Limits.jobsPerRoomMax`. An empty name means `default`.
+    package var agents: [AgentRequest] = []
+
+    package init(
+        emptyTimeout: Duration? = nil, departureTimeout: Duration? = nil, maxParticipants: Int? = nil, metadata: String? = nil,
+        agents: [AgentRequest] = []
+    ) {
+        self.emptyTimeout = emptyTimeout
+        self.departureTimeout = departureTimeout
+        self.maxParticipants = maxParticipants
+        self.metadata = metadata
+        self.agents = agents
+    }
+}
+
+extension RoomSettings {
+    /// The assistant of a dispatch without a name.
+    private static let defaultAssistant = "default"
+
+    /// The settings of a new room, with the gateway's settings as defaults.
+    package init(_ opening: RoomOpening, over base: RoomSettings) {
+        self = base
+        emptyTimeout = opening.emptyTimeout ?? base.emptyTimeout
+        departureTimeout = opening.departureTimeout ?? base.departureTimeout
+        maxParticipants = opening.maxParticipants ?? base.maxParticipants
+        metadata = opening.metadata ?? base.metadata
+        agents = opening.agents.prefix(Limits.jobsPerRoomMax).map {
+            AgentRequest(assistant: $0.assistant.isEmpty ? Self.defaultAssistant : $0.assistant, metadata: $0.metadata)
+        }
+    }
+}
+
+/// An assistant to dispatch to a room that opens.
 package struct AgentRequest: Sendable, Hashable {
     package var assistant: String
     package var metadata: String

@@ -168,7 +168,7 @@ final class ConnectionAdmission {
         guard mayCreate || gateway.directory.home(of: grant.room) != nil else {
             throw HTTPError(.roomNotFound, "the room does not exist, and joining does not create rooms on this gateway")
         }
-        return RoomSettings(token.roomSettings, over: gateway.settings.room)
+        return RoomSettings(token.roomSettings.map { RoomOpening($0) } ?? RoomOpening(), over: gateway.settings.room)
     }
 }
 

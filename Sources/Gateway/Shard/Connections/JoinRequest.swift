@@ -62,20 +62,17 @@ extension TokenContent {
     }
 }
 
-extension RoomSettings {
-    /// The assistant of a dispatch without a name.
-    private static let defaultAssistant = "default"
+extension RoomOpening {
+    /// What a token's `roomConfig` asks for. As in protobuf, zero and an empty text mean the default.
+    init(_ asked: TokenRoomSettings) {
+        self.init(
+            emptyTimeout: Self.duration(asked.emptyTimeout), departureTimeout: Self.duration(asked.departureTimeout),
+            maxParticipants: asked.maxParticipants.flatMap { $0 > 0 ? Int($0) : nil },
+            metadata: asked.metadata.flatMap { $0.isEmpty ? nil : $0 },
+            agents: asked.agents?.map { AgentRequest(assistant: $0.agentName, metadata: $0.metadata) } ?? [])
+    }
 
-    /// The settings of a token's `roomConfig`, with the gateway's settings as defaults.
-    init(_ asked: TokenRoomSettings?, over base: RoomSettings) {
-        self = base
-        guard let asked else { return }
-        if let seconds = asked.emptyTimeout, seconds > 0 { emptyTimeout = .seconds(Int64(seconds)) }
-        if let seconds = asked.departureTimeout, seconds > 0 { departureTimeout = .seconds(Int64(seconds)) }
-        if let count = asked.maxParticipants, count > 0 { maxParticipants = Int(count) }
-        if let text = asked.metadata, !text.isEmpty { metadata = text }
-        agents = (asked.agents ?? []).prefix(Limits.jobsPerRoomMax).map {
-            AgentRequest(assistant: $0.agentName.isEmpty ? Self.defaultAssistant : $0.agentName, metadata: $0.metadata)
-        }
+    private static func duration(_ seconds: UInt32?) -> Duration? {
+        seconds.flatMap { $0 > 0 ? .seconds(Int64($0)) : nil }
     }
 }

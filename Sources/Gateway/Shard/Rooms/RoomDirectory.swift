@@ -33,6 +33,15 @@ final class RoomDirectory: Sendable {
         }
     }
 
+    /// The room's home, which becomes `shard` if it has none. Unlike with `claim`, no join follows if the home is another shard.
+    func claimVacant(_ room: String, for shard: Int) -> Int {
+        entries.withLock { entries in
+            let home = entries[room]?.home ?? shard
+            if home == shard { entries[room, default: Entry(home: shard)].isOpen = true }
+            return home
+        }
+    }
+
     /// A pending join has arrived at the room's home, which opens the room again if it was closed.
     func arrived(in room: String) {
         entries.withLock { entries in
