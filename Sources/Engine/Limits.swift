@@ -92,7 +92,7 @@ package enum Limits {
     package static let playoutReportLatenessMax: Duration = .milliseconds(40)
     /// An agent's `speaking` is reported after this time even without playout.
     package static let speakingUnplayedMax: Duration = .seconds(5)
-    /// Pending remote procedure calls per caller.
+    /// Pending remote procedure calls per caller, and of all administrators in one room.
     package static let proceduresPendingMax = 100
     /// LiveKit's limit for the name of a method.
     package static let procedureNameBytesMax = 64

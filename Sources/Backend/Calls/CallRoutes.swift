@@ -111,8 +111,5 @@ enum CallRoutes {
 }
 
 extension CallError: HTTPErrorConvertible {
-    package var httpError: HTTPError {
-        HTTPError(
-            ErrorCode(rawValue: error.code.description) ?? .invalidArgument, error.message, retryAfterSeconds: error.retryable ? 1 : nil)
-    }
+    package var httpError: HTTPError { HTTPError(error) }
 }

@@ -135,6 +135,12 @@ package struct RoomView: Encodable, Sendable, Described {
     var activeSpeakers: [Speaker]
     var reconnecting: [ReconnectingParticipant]
     var homePort: Int?
+    /// Not part of the response.
+    package var snapshot: Room.Snapshot
+
+    private enum CodingKeys: String, CodingKey {
+        case room, participants, activeSpeakers, reconnecting, homePort
+    }
 
     /// Rooms and participants have the same form as in `hello` (docs/protocol/connecting.md, "Hello").
     package static let schema = Schema.named(
@@ -148,6 +154,7 @@ package struct RoomView: Encodable, Sendable, Described {
 
     package init(_ room: Room, homePort: Int?, at now: Instant) {
         self.homePort = homePort
+        snapshot = room.snapshot
         self.room = room.info
         participants = room.participants
         activeSpeakers = room.activeSpeakers

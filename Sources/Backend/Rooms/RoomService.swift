@@ -1,7 +1,7 @@
 package import Engine
 package import HTTPServer
 internal import HTTPTypes
-internal import Wire
+package import Wire
 
 /// Room queries and administrator commands, callable from any thread. Each is sent to the room's home shard.
 package struct RoomService: Sendable {
@@ -17,6 +17,14 @@ package struct RoomService: Sendable {
             if case .rooms(let rooms) = answer { rooms } else { [] }
         }
         return rooms.sorted { ($0.createdAt, $0.name) < ($1.createdAt, $1.name) }
+    }
+
+    /// Snapshots of all open rooms, as in audit events; otherwise like `rooms()`.
+    package func snapshots() async -> [Room.Snapshot] {
+        let snapshots = await askAll(.snapshots).flatMap { answer -> [Room.Snapshot] in
+            if case .snapshots(let snapshots) = answer { snapshots } else { [] }
+        }
+        return snapshots.sorted { ($0.info.createdAt, $0.info.name) < ($1.info.createdAt, $1.info.name) }
     }
 
     /// Returns the participants with the worst connections on all shards, and the number of all participants. Like `rooms()`, not an
@@ -51,9 +59,37 @@ package struct RoomService: Sendable {
         return shards.ports[home]
     }
 
+    /// Opens a room without participants, or returns the open one unchanged. A new room reports its start and dispatches its agents at
+    /// once, and ends if nobody joins within its `emptyTimeout`.
+    ///
+    /// - Throws: `HTTPError` with status 400 or 413 for an invalid name or metadata, 503 during a drain, and that of a join if the name
+    ///   belongs to a session or a call that has ended.
+    package func open(_ name: String, _ opening: RoomOpening) async throws(HTTPError) -> RoomView {
+        guard (1...ProtocolLimits.roomNameBytesMax).contains(name.utf8.count) else {
+            throw HTTPError(.invalidArgument, "the name of a room has 1 to \(ProtocolLimits.roomNameBytesMax) bytes")
+        }
+        guard (opening.metadata?.utf8.count ?? 0) <= ProtocolLimits.metadataBytesMax else {
+            throw HTTPError(.metadataTooLarge, "metadata has at most \(ProtocolLimits.metadataBytesMax) bytes")
+        }
+        try checkNotDraining()
+        guard shards.count > 0 else { throw Self.noAnswer }
+        // Concurrent openings of a new room choose the same shard.
+        var shard = shards.homeShard(name) ?? Int(UInt(bitPattern: name.hashValue) % UInt(shards.count))
+        while true {
+            switch await ask(.open(name, opening), of: shard) {
+            case .room(let view)?: return view
+            // Somebody has joined through that shard meanwhile.
+            case .homed(let home)?: shard = home
+            case .error(let error)?: throw error
+            default: throw Self.noAnswer
+            }
+        }
+    }
+
     /// Performs a command and waits until the shard has executed it.
     ///
-    /// - Throws: `HTTPError` with status 404 if the room or the command's target does not exist.
+    /// - Throws: `HTTPError` with status 404 if the room or the command's target does not exist, and another below 500 if the room refuses
+    ///   the command.
     package func perform(_ command: Room.AdminCommand, in room: String) async throws(HTTPError) {
         guard case .done? = try await ask(.command(command, room: room), aboutRoom: room) else { throw Self.noAnswer }
     }
@@ -64,6 +100,23 @@ package struct RoomService: Sendable {
     @discardableResult
     package func attempt(_ command: Room.AdminCommand, in room: String) async -> Bool {
         (try? await perform(command, in: room)) != nil
+    }
+
+    /// Calls a procedure of a participant, which sees a caller without identity, and waits for its outcome.
+    ///
+    /// - Returns: the payload of the answer.
+    /// - Throws: `ProcedureError`, with the codes that a caller in the room gets; `HTTPError` for an unknown room, an invalid call, and one
+    ///   beyond `Limits.proceduresPendingMax`.
+    package func callProcedure(_ call: ProcedureCall, in room: String) async throws -> String {
+        guard case .procedureEnded(let outcome)? = try await ask(.callProcedure(call, room: room), aboutRoom: room) else {
+            throw Self.noAnswer
+        }
+        do throws(RequestError) {
+            return try outcome.get()
+        } catch {
+            guard let code = error.code.rpc else { throw HTTPError(error) }
+            throw ProcedureError(code: code, message: error.message)
+        }
     }
 
     /// Reads the room directory without asking the shard, so it may lag behind the last participant's departure.
@@ -120,75 +173,4 @@ package struct RoomService: Sendable {
         shards.send(.query(request, QueryReply(reply)), shard)
         return answers
     }
-}
-
-/// A query or command sent to a shard from another thread.
-package enum RoomQuery: Sendable {
-    /// All rooms of the shard.
-    case rooms
-    /// Publish the shard's counters.
-    case counters
-    /// The worst connections of the shard's rooms.
-    case connections(atMost: Int)
-    case room(String)
-    case log(String)
-    case command(Room.AdminCommand, room: String)
-}
-
-package enum RoomQueryResult: Sendable {
-    case rooms([RoomListEntry])
-    case connections(RoomConnections)
-    case room(RoomView)
-    case log(RoomLogView)
-    case done
-    case error(HTTPError)
-}
-
-/// Receives a query's result. If the query is dropped with a stopped shard's mailbox, `deinit` ends the wait without a result.
-package final class QueryReply<Answer: Sendable>: Sendable {
-    private let answers: AsyncStream<Answer>.Continuation
-
-    package init(_ answers: AsyncStream<Answer>.Continuation) {
-        self.answers = answers
-    }
-
-    deinit {
-        answers.finish()
-    }
-
-    package func callAsFunction(_ answer: Answer) {
-        answers.yield(answer)
-        answers.finish()
-    }
-}
-
-/// The services' interface to the gateway's shards, implemented by `Gateway`.
-package struct ShardControl: Sendable {
-    /// Number of shards.
-    package var count: Int
-    /// The home shard of an open room; nil if no room of that name is open.
-    package var homeShard: @Sendable (_ room: String) -> Int?
-    /// Each shard's own port; empty with a single shard, and if the ports change with each start.
-    package var ports: [Int] = []
-    /// Whether the gateway is draining and admits no new participants.
-    package var isDraining: @Sendable () -> Bool
-    /// Sends a request to a shard's mailbox. A stopped shard drops it.
-    package var send: @Sendable (ShardRequest, _ shard: Int) -> Void
-
-    package init(
-        count: Int, ports: [Int] = [], homeShard: @escaping @Sendable (_ room: String) -> Int?, isDraining: @escaping @Sendable () -> Bool,
-        send: @escaping @Sendable (ShardRequest, _ shard: Int) -> Void
-    ) {
-        self.count = count
-        self.ports = ports
-        self.homeShard = homeShard
-        self.isDraining = isDraining
-        self.send = send
-    }
-}
-
-/// A request to one shard.
-package enum ShardRequest: Sendable {
-    case query(RoomQuery, QueryReply<RoomQueryResult>)
-    case device(ChannelCommand)
 }

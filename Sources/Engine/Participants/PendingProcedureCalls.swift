@@ -2,11 +2,20 @@ internal import Wire
 
 /// The remote procedure calls of a room that await an answer, oldest first.
 struct PendingProcedureCalls: Sendable {
+    enum Caller: Sendable, Hashable {
+        /// Nil if it expects no answer.
+        case participant(ParticipantHandle, request: UInt64?)
+        /// Outside the room, with the number that the shell gave the call.
+        case administrator(UInt64)
+
+        var handle: ParticipantHandle? {
+            if case .participant(let handle, _) = self { handle } else { nil }
+        }
+    }
+
     struct Call: Sendable, Hashable {
         var id: String
-        var caller: ParticipantHandle
-        /// The caller's request id; nil if it expects no answer.
-        var request: UInt64?
+        var caller: Caller
         var callee: ParticipantHandle
         var deadline: Instant
     }
@@ -16,8 +25,9 @@ struct PendingProcedureCalls: Sendable {
     /// The earliest deadline. Linear in the pending calls.
     var deadline: Instant? { pending.lazy.map(\.deadline).min() }
 
-    func count(from caller: ParticipantHandle) -> Int {
-        pending.count { $0.caller == caller }
+    /// The pending calls of the same participant, or of all administrators together.
+    func count(sharingLimitWith caller: Caller) -> Int {
+        pending.count { $0.caller.handle == caller.handle }
     }
 
     mutating func begin(_ call: Call) {
@@ -46,18 +56,25 @@ struct PendingProcedureCalls: Sendable {
 
     /// Removes all calls of a participant that left, and returns those whose callers still wait.
     mutating func abandon(_ leaver: ParticipantHandle) -> [Call] {
-        removeAll { $0.caller == leaver || $0.callee == leaver }.filter { $0.caller != leaver }
+        removeAll { $0.caller.handle == leaver || $0.callee == leaver }.filter { $0.caller.handle != leaver }
+    }
+
+    /// Removes and returns the calls of administrators.
+    mutating func takeAdministrative() -> [Call] {
+        removeAll { $0.caller.handle == nil }
     }
 
     /// Drops the request ids of a lost connection: on the next one they may mean something else.
     mutating func forgetRequests(of caller: ParticipantHandle) {
-        for index in pending.indices where pending[index].caller == caller { pending[index].request = nil }
+        for index in pending.indices where pending[index].caller.handle == caller {
+            pending[index].caller = .participant(caller, request: nil)
+        }
     }
 
     /// Replaces the handle of a participant that resumed.
     mutating func rename(_ old: ParticipantHandle, to new: ParticipantHandle) {
         for index in pending.indices {
-            if pending[index].caller == old { pending[index].caller = new }
+            if case .participant(old, let request) = pending[index].caller { pending[index].caller = .participant(new, request: request) }
             if pending[index].callee == old { pending[index].callee = new }
         }
     }

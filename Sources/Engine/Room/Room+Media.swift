@@ -107,19 +107,24 @@ extension RequestError {
 }
 
 extension Room {
-    /// Stores a subscription even while it cannot take effect (on hold). Unsubscribing needs no grant.
+    /// Stores a subscription even while it cannot take effect (on hold).
     mutating func subscribe(_ requester: Requester, at index: Int, to sid: TrackSID, _ subscribed: Bool) throws(RequestError) {
-        guard let track = tracks[sid] else { throw .noSuchTrack }
-        guard track.publisher != requester.handle else {
-            throw RequestError(.invalidArgument, "a participant cannot subscribe to its own track")
-        }
-        guard members[at: index].permission.canSubscribe || !subscribed else {
-            throw RequestError(.notAllowed, "the token does not allow subscribing")
-        }
+        try checkSubscription(of: members[at: index], to: sid, subscribed)
         // The reply comes first: no frame may overtake it.
         reply(to: requester)
         updateSubscriptions(index) { $0.subscriptionOverrides[sid] = subscribed }
         if subscribed { noteSubscribed(requester.handle) }
+    }
+
+    /// Unsubscribing needs no grant.
+    func checkSubscription(of participant: Participant, to sid: TrackSID, _ subscribed: Bool) throws(RequestError) {
+        guard let track = tracks[sid] else { throw .noSuchTrack }
+        guard track.publisher != participant.handle else {
+            throw RequestError(.invalidArgument, "a participant cannot subscribe to its own track")
+        }
+        guard participant.permission.canSubscribe || !subscribed else {
+            throw RequestError(.notAllowed, "the token does not allow subscribing")
+        }
     }
 
     /// - Parameter from: media time at which to continue an `ahead` track; nil for the current position.

@@ -144,6 +144,7 @@ extension Room {
         for track in tracks.values { patch(.unpublish(track.info.alias, by: track.publisher)) }
         reportEnd(reason)
         for handle in everyone { emit(.close(handle, .roomClosed)) }
+        abandonAdministrativeProcedures()
         members.removeAll()
         tracks.removeAll()
         expectedAgents = ExpectedAgents()
@@ -265,56 +266,10 @@ extension Room {
         procedures.forgetRequests(of: old)
         procedures.rename(old, to: new)
     }
+}
 
-    /// Performs an administrative command. Commands that name unknown participants or tracks have no effect; the shell checks and
-    /// answers.
-    mutating func administer(_ command: AdminCommand) {
-        switch command {
-        case .delete: close(.roomDeleted)
-        case .close(let reason): close(reason)
-        case .sendData(let message): deliver(message, from: nil, to: members.recipients(of: message.to))
-        case .startRecording: startRecording()
-        case .stopRecording(let id, let end): stopRecording(id, end)
-        case .remove(let identity):
-            if let handle = members.handle(of: identity) { depart(handle, .participantRemoved, closing: .removed) }
-        case .giveUp(let identity):
-            guard let participant = members[identity], let window = participant.reconnectWindow else { return }
-            depart(participant.handle, window.reason, closing: .resumeWindowOver)
-        case .mute(let track, let muted): setMuted(muted, track)
-        case .updateMetadata(let metadata):
-            guard info.metadata != metadata else { return }
-            info.metadata = metadata
-            send(.roomUpdated(info), to: everyone)
-        case .updatePermission(let identity, let permission):
-            if let index = members.index(of: identity) { update(permission, ofParticipantAt: index) }
-        case .hold(let identity, let held):
-            if let index = members.index(of: identity) { hold(held, by: nil, at: index) }
-        case .muteParticipant(let identity, let silenced):
-            if let index = members.index(of: identity) { silence(silenced, ofParticipantAt: index) }
-        case .agentWaiting(let agent, let reason): noteWaiting(agent, reason)
-        case .agentExpected(let agent, let isExpected): expect(agent, isExpected)
-        }
-    }
-
-    /// Applies a permission at once: unpublishes tracks and ends subscriptions that it forbids. Subscriptions return with
-    /// `canSubscribe`.
-    private mutating func update(_ permission: Permission, ofParticipantAt index: Int) {
-        var permission = permission
-        // `hidden` is fixed at the join: others cannot be made to forget a participant.
-        permission.hidden = members[at: index].isHidden
-        guard members[at: index].permission != permission else { return }
-        updateSubscriptions(index) { $0.permission = permission }
-        let handle = members[at: index].handle
-        let forbidden = trackInfos(of: members[at: index]).filter { !permission.allows($0.source) }
-        for track in forbidden {
-            if let track = tracks[track.sid] { untap(track) }
-            patch(.unpublish(track.alias, by: handle))
-            removeTrack(track.sid)
-        }
-        if !forbidden.isEmpty { sendSpeakerChanges() }
-        sendUpdate(ofParticipantAt: index)
-    }
-
+/// Profiles and tokens.
+extension Room {
     mutating func updateProfile(_ update: ParticipantUpdate, of requester: Requester, at index: Int) throws(RequestError) {
         guard members[at: index].permission.canUpdateMetadata else {
             throw RequestError(.notAllowed, "the token does not allow changing one's own name, metadata or attributes")

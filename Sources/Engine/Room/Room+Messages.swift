@@ -69,10 +69,23 @@ extension Participant {
 }
 
 extension Room {
-    /// Forwards a procedure call. The caller is answered when the callee answers, leaves or times out.
+    /// Forwards a participant's procedure call. The caller is answered when the callee answers, leaves or times out.
     mutating func callProcedure(_ call: ProcedureCall, by requester: Requester, at index: Int) throws(RequestError) {
         let caller = members[at: index]
         try caller.checkMayPublishData()
+        try begin(call, as: caller.signature, for: .participant(requester.handle, request: requester.id))
+    }
+
+    /// Forwards a procedure call of an administrator, whom the callee sees as a sender without identity.
+    mutating func callProcedure(_ call: ProcedureCall, number: UInt64) {
+        do throws(RequestError) {
+            try begin(call, as: Identity(text: ""), for: .administrator(number))
+        } catch {
+            emit(.procedureEnded(number, .failure(error)))
+        }
+    }
+
+    private mutating func begin(_ call: ProcedureCall, as sender: Identity, for caller: PendingProcedureCalls.Caller) throws(RequestError) {
         guard (1...Limits.procedureNameBytesMax).contains(call.method.utf8.count) else {
             throw RequestError(.invalidArgument, "`method` must be 1 to \(Limits.procedureNameBytesMax) bytes")
         }
@@ -82,16 +95,16 @@ extension Room {
         }
         guard call.payload.utf8.count <= ProtocolLimits.rpcPayloadBytesMax else { throw RequestError(.requestTooLarge) }
         guard let callee = members.handle(of: call.to) else { throw RequestError(.recipientNotFound) }
-        guard procedures.count(from: requester.handle) < Limits.proceduresPendingMax else {
+        guard procedures.count(sharingLimitWith: caller) < Limits.proceduresPendingMax else {
             throw RequestError(
                 .limitExceeded, "\(Limits.proceduresPendingMax) calls are pending already; wait for one of them", retryable: true)
         }
         let id = identifiers.procedureCall()
         let deadline = now + .milliseconds(call.timeoutMs)
-        procedures.begin(.init(id: id, caller: requester.handle, request: requester.id, callee: callee, deadline: deadline))
+        procedures.begin(.init(id: id, caller: caller, callee: callee, deadline: deadline))
         wakeUp.include(deadline)
         let event = Event.procedureCalled(
-            requestID: id, from: caller.signature, method: call.method, payload: call.payload, timeoutMilliseconds: call.timeoutMs)
+            requestID: id, from: sender, method: call.method, payload: call.payload, timeoutMilliseconds: call.timeoutMs)
         send(event, to: [callee])
     }
 
@@ -106,31 +119,42 @@ extension Room {
         if let payload = answer.payload {
             guard payload.utf8.count <= ProtocolLimits.rpcPayloadBytesMax else {
                 // The caller is answered now, and the callee cannot try again.
-                fail(call, .responseTooLarge)
+                end(call, .failure(.responseTooLarge))
                 let error = RequestError(
                     .limitExceeded, "`payload` is over \(ProtocolLimits.rpcPayloadBytesMax) bytes; the caller got error 1504")
                 emit(.reject(error, re: requester.id, to: requester.handle))
                 return
             }
-            reply(.procedureAnswered(payload: payload), to: Requester(handle: call.caller, id: call.request))
+            end(call, .success(payload))
         } else if let error = answer.error {
             let message = error.message.prefix(bytes: ProtocolLimits.rpcErrorBytesMax)
-            fail(call, ProcedureError(code: error.code, message: message))
+            end(call, .failure(ProcedureError(code: error.code, message: message)))
         }
         reply(to: requester)
     }
 
-    /// A call without `id` gets no answer.
-    private mutating func fail(_ call: PendingProcedureCalls.Call, _ error: ProcedureError) {
-        if let id = call.request { emit(.reject(RequestError(error), re: id, to: call.caller)) }
+    /// Answers the caller. A request without `id` gets no answer.
+    private mutating func end(_ call: PendingProcedureCalls.Call, _ outcome: Result<String, ProcedureError>) {
+        switch (call.caller, outcome) {
+        case (.participant(let handle, let request?), .success(let payload)):
+            emit(.reply(.procedureAnswered(payload: payload), re: request, to: handle))
+        case (.participant(let handle, let request?), .failure(let error)): emit(.reject(RequestError(error), re: request, to: handle))
+        case (.participant(_, nil), _): break
+        case (.administrator(let number), _): emit(.procedureEnded(number, outcome.mapError { RequestError($0) }))
+        }
     }
 
     mutating func abandonProcedures(of leaver: ParticipantHandle) {
-        for call in procedures.abandon(leaver) { fail(call, .recipientDisconnected) }
+        for call in procedures.abandon(leaver) { end(call, .failure(.recipientDisconnected)) }
+    }
+
+    /// The room ends: administrators are the only callers that still wait.
+    mutating func abandonAdministrativeProcedures() {
+        for call in procedures.takeAdministrative() { end(call, .failure(.recipientDisconnected)) }
     }
 
     mutating func expireProcedures() {
-        for call in procedures.expire(at: now) { fail(call, .responseTimeout) }
+        for call in procedures.expire(at: now) { end(call, .failure(.responseTimeout)) }
     }
 }
 

@@ -9,6 +9,7 @@ package import Wire
 /// Invariants:
 /// - The same seed and the same inputs give the same effects.
 /// - Every request with an `id` gets exactly one answer, except `leave` and requests whose socket was lost.
+/// - Every administrative procedure call gets exactly one outcome, at the latest with the end of the room.
 /// - Every mark on a track is answered exactly once. A reported playout position never goes back within an epoch.
 /// - Effects never name a participant that has left or was closed, nor the old handle of a resumed one, except in patches that end
 ///   it. Later inputs from it are ignored.
@@ -73,12 +74,18 @@ package struct Room: Sendable {
         swap(&self.effects, &effects)
         defer { swap(&self.effects, &effects) }
         guard !isOver else {
-            // A join that was under way when the room ended still needs its answer.
-            if case .joined(let handle, _) = input { self.effects.append(.close(handle, .roomClosed)) }
+            // A join or a call that was under way when the room ended still needs its answer.
+            switch input {
+            case .joined(let handle, _): self.effects.append(.close(handle, .roomClosed))
+            case .administered(.callProcedure(_, let number)):
+                self.effects.append(.procedureEnded(number, .failure(RequestError(.recipientNotFound))))
+            default: break
+            }
             return
         }
         reportStart()
         switch input {
+        case .opened: break
         case .joined(let handle, let admission): join(handle, admission)
         case .request(let request, let id, let handle):
             answer(request, of: Requester(handle: handle, id: id))
@@ -101,6 +108,8 @@ package struct Room: Sendable {
 extension Room {
     /// Inputs of a room, each passed with the time at which it occurred.
     package enum Input: Sendable {
+        /// The room was opened without a participant: reports its start, as any first input does.
+        case opened
         /// A participant with a valid token has connected. Answered by `hello` or `close`.
         case joined(ParticipantHandle, Admission)
         /// A request. The shell answers `ping` itself.
@@ -158,33 +167,11 @@ extension Room {
         case tap(RecordingTap, by: ParticipantHandle)
         /// Stop copying; the recording of this track is complete.
         case untap(TrackInfo, by: ParticipantHandle)
+        /// The outcome of an administrator's procedure call, by the number that the shell gave it: the callee's payload, or the error that
+        /// a participant would get.
+        case procedureEnded(UInt64, Result<String, RequestError>)
         /// The last effect of a room.
         case closed
-    }
-
-    /// Administrative commands, from the HTTP API or from within the process.
-    package enum AdminCommand: Sendable {
-        case delete
-        case close(DisconnectReason)
-        /// Without a sender in the room; to the named participants or to everybody.
-        case sendData(DataMessage)
-        case startRecording
-        /// Nil stops any recording.
-        case stopRecording(RecordingID?, RecordingEnd)
-        case remove(Identity)
-        /// Ends the stay of a participant whose connection is lost, before its resume window is over.
-        case giveUp(Identity)
-        case mute(TrackSID, muted: Bool)
-        case updateMetadata(String)
-        case updatePermission(Identity, Permission)
-        /// Same as the participant's own `call.hold`.
-        case hold(Identity, Bool)
-        /// Mutes all current and future tracks of the participant.
-        case muteParticipant(Identity, Bool)
-        /// An assistant that was asked for cannot come yet, or does not come.
-        case agentWaiting(Identity, AgentWaitReason)
-        /// A job waits for its agent, or does not any more: earlier speech is kept meanwhile.
-        case agentExpected(Identity, Bool)
     }
 
     /// Performs a request or rejects it. Each request is validated completely before it changes state, so a rejected one leaves no
@@ -316,7 +303,7 @@ extension Room.Effect {
         case .patch(.move(_, _, let publisher, _, let subscribers)): [publisher] + subscribers
         case .patch(.subscribe(let subscriber, _, let publisher, _)), .patch(.unsubscribe(let subscriber, _, let publisher)):
             [subscriber, publisher]
-        case .record, .agent, .attended, .closed: []
+        case .record, .agent, .attended, .procedureEnded, .closed: []
         }
     }
 }

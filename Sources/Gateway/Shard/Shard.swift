@@ -133,7 +133,7 @@ final class Shard: SocketDelegate {
         case .request(.query(.counters, let reply)):
             housekeeping.publishMetrics()
             reply(.done)
-        case .request(.query(let query, let reply)): reply(rooms.answer(query))
+        case .request(.query(let query, let reply)): rooms.answer(query, reply)
         case .validate(let request, let reply): reply(admission.validate(request))
         case .respond(let response, let number): http.respond(response, toRequest: number)
         }

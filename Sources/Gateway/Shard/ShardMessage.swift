@@ -47,7 +47,8 @@ extension ShardMessage {
     /// call; joins, of which each can be followed by others, are refused by a full mailbox.
     fileprivate var isDroppable: Bool {
         switch self {
-        case .drain, .reloadKeys, .reloadCertificate, .emptied, .request(.query(.command, _)): false
+        case .drain, .reloadKeys, .reloadCertificate, .emptied: false
+        case .request(.query(.command, _)), .request(.query(.open, _)), .request(.query(.callProcedure, _)): false
         case .joined, .left, .slotReleased, .takeOver, .takeAhead, .respond: false
         case .input(.connectionLost, _), .input(.resumeConfirmed, _), .effect(.close), .effect(.handOver): false
         case .input, .effect, .deliver, .request, .validate: true

@@ -99,6 +99,7 @@ private struct RandomRoom {
         let isOpen = !world.room.isOver
         pass(.seconds(61) + pauses)
         if isOpen, !world.room.isOver { model.checkAllAnswered() }
+        model.checkAdministrativeCallsEnded()
     }
 
     private mutating func step() {
@@ -204,7 +205,15 @@ private struct RandomRoom {
     }
 
     private mutating func command() -> Room.AdminCommand {
-        switch below(20) {
+        switch below(30) {
+        case 20..<23:
+            let permission = below(2) == 0 ? nil : Permission(canPublish: below(3) > 0, canSubscribe: below(2) == 0)
+            return .updateParticipant(
+                anyIdentity(), ParticipantUpdate(name: "\(below(3))", attributes: ["k": ["", "v"][below(2)]]), permission)
+        case 23..<26: return .subscribe(anyIdentity(), [oneOf(Array(tracks.suffix(4))), oneOf(Array(tracks.suffix(2)))], below(2) == 0)
+        case 26..<30:
+            lastID += 1
+            return .callProcedure(ProcedureCall(to: anyIdentity(), method: "m", timeoutMs: below(60_000)), number: lastID)
         case 0: return .delete
         case 1..<4: return .remove(anyIdentity())
         case 4..<10: return .mute(oneOf(tracks), muted: below(2) == 0)

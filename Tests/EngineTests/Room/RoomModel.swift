@@ -35,6 +35,8 @@ struct RoomModel {
     /// Number of answers of each request.
     private var answers: [PendingRequest: Int] = [:]
     private var waiting: Set<PendingRequest> = []
+    /// Calls of administrators without an outcome.
+    private var administrativeCalls: Set<UInt64> = []
     /// The participant that this input removes: only its patches may still be named.
     private var leaver: ParticipantHandle?
     /// Whether the request of this step succeeded.
@@ -50,10 +52,14 @@ struct RoomModel {
                 isRoomAdmin: admission.isRoomAdmin)
         case .left(let handle, _): leaver = handle
         case .connectionLost(let handle, _): removeRequests(of: handle)
-        case .administered(.updatePermission(let identity, let permission)):
+        case .administered(.updatePermission(let identity, let permission)),
+            .administered(.updateParticipant(let identity, _, let permission?)):
             for handle in present where members[handle]?.identity == identity {
                 members[handle]?.canSubscribe = permission.canSubscribe
             }
+        case .administered(.subscribe(let identity, let sids, let subscribed)):
+            for handle in present where members[handle]?.identity == identity { subscribe(handle, to: sids, subscribed) }
+        case .administered(.callProcedure(_, let number)): administrativeCalls.insert(number)
         case .administered(.mute(let sid, let muted)): setMuted(sid, muted)
         default: break
         }
@@ -76,6 +82,8 @@ struct RoomModel {
             if let track = tracks.removeValue(forKey: alias) {
                 for handle in present { members[handle]?.subscriptionOverrides[track.sid] = nil }
             }
+        case .procedureEnded(let number, _):
+            if administrativeCalls.remove(number) == nil { problems.append("call \(number) of an administrator ended twice") }
         case .handOver(let old, let new): rename(old, to: new)
         case .close(let handle, _): forget(handle)
         default: break
@@ -120,6 +128,10 @@ struct RoomModel {
 
     mutating func checkAllAnswered() {
         for request in waiting where answers[request] == nil { problems.append("call \(request.id) was not answered") }
+    }
+
+    mutating func checkAdministrativeCallsEnded() {
+        if !administrativeCalls.isEmpty { problems.append("calls \(administrativeCalls) of administrators have no outcome") }
     }
 
     private mutating func checkIsPresent(_ handle: ParticipantHandle, in effect: Room.Effect) {
@@ -199,6 +211,13 @@ struct RoomModel {
         case .mute(let sid, let muted): setMuted(sid, muted)
         default: break
         }
+    }
+
+    /// For all of these tracks or none.
+    private mutating func subscribe(_ handle: ParticipantHandle, to sids: [TrackSID], _ subscribed: Bool) {
+        let publishers = sids.map { sid in tracks.values.first { $0.sid == sid }?.publisher }
+        guard !publishers.contains(nil), !publishers.contains(handle), members[handle]?.canSubscribe == true || !subscribed else { return }
+        for sid in sids { members[handle]?.subscriptionOverrides[sid] = subscribed }
     }
 
     private mutating func setMuted(_ sid: TrackSID, _ muted: Bool) {

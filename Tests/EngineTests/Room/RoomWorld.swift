@@ -26,6 +26,8 @@ struct RoomWorld {
     var answers: [ParticipantHandle: [UInt64: [Answer]]] = [:]
     var closed: [ParticipantHandle: CloseReason] = [:]
     var auditEvents: [Room.AuditEvent] = []
+    /// Of the procedure calls of administrators.
+    var outcomes: [UInt64: [Result<String, RequestError>]] = [:]
     var tokens: [(handle: ParticipantHandle, content: TokenContent, re: UInt64?)] = []
     /// The patch panels as changed by the effects.
     var options: Set<SubscriptionOptions> = []
@@ -143,6 +145,8 @@ struct RoomWorld {
         case .attended(let isAttended): isAttended ? "attended" : "unattended"
         case .tap(let order, let publisher): "tap \(order.track.alias.value) by \(name(publisher))"
         case .untap(let track, let publisher): "untap \(track.alias.value) by \(name(publisher))"
+        case .procedureEnded(let number, .success): "answer \(number)"
+        case .procedureEnded(let number, .failure(let error)): "error \(error.code) \(number)"
         case .closed: "closed"
         }
     }
@@ -164,6 +168,7 @@ struct RoomWorld {
         case .mintToken(let handle, let content, let id): tokens.append((handle, content, id))
         case .close(let handle, let reason): closed[handle] = reason
         case .record(let event, _): auditEvents.append(event)
+        case .procedureEnded(let number, let outcome): outcomes[number, default: []].append(outcome)
         case .agent, .attended, .handOver, .tap, .untap, .closed: break
         }
     }

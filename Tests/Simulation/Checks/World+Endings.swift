@@ -43,6 +43,7 @@ extension World {
             expect(shard.waiting.isEmpty, "\(name) still has waiting participants")
             expect(shard.arrivals.allSatisfy(\.isEmpty), "\(name) has frames that were not forwarded")
         }
+        expect(administrativeCalls.pending.isEmpty, "calls \(administrativeCalls.pending.sorted()) of administrators have no outcome")
         expect(mailboxes.allSatisfy { $0.count == 0 }, "a mailbox is not empty")
         expect(trunks.allSatisfy(\.isEmpty), "a trunk is not empty")
         expect(directory.isEmpty, "the directory still has rooms")

@@ -57,7 +57,11 @@ extension SimulatedShard {
         case .takeAhead(let track): takeAhead(track)
         case .takeOver(let handle, let handover): takeOver(handle, handover)
         case .administer(let name, let command):
-            if let room = roomByName[name] { perform(.administered(command), in: room) }
+            if let room = roomByName[name] {
+                perform(.administered(command), in: room)
+            } else if case .callProcedure(_, let number) = command {
+                world.endAdministrativeCall(number)
+            }
         }
     }
 

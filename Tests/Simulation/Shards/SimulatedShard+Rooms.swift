@@ -81,6 +81,7 @@ extension SimulatedShard {
             guests[handle] = nil
             perform(effect, whereIs: handle)
         case .record, .agent, .attended, .tap, .untap: world.fail("a room without recording has the effect \(effect)")
+        case .procedureEnded(let number, _): world.endAdministrativeCall(number)
         case .closed: removeRoom(room)
         }
     }
@@ -104,7 +105,7 @@ extension SimulatedShard {
             if member.link == .lost { endAbsence(of: member) } else { finish(member, reason) }
         case .handOver(let old, let new): handOver(from: old, to: new)
         case .patch(let change): apply(change)
-        case .send, .replay, .closed, .record, .agent, .attended, .tap, .untap:
+        case .send, .replay, .procedureEnded, .closed, .record, .agent, .attended, .tap, .untap:
             world.fail("an effect of the home shard was posted: \(effect)")
         }
     }

@@ -23,6 +23,7 @@ enum ScheduledEvent {
     // The world.
     case fault
     case expectation
+    case administration
     case review
     case phase(Phase)
 }

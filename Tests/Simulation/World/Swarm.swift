@@ -44,6 +44,8 @@ package struct Swarm: Sendable {
     package var faults = [Double](repeating: 0, count: Fault.allCases.count)
     /// Rate per second at which rooms expect an agent, or do not any more: earlier speech is kept for it.
     package var expectations = 0.0
+    /// Rate per second at which administrators change profiles, end subscriptions and call procedures.
+    package var administration = 0.0
 
     package init(drawnFrom random: inout SplitMix64) {
         shardCount = random.pick([1, 1, 2, 2, 3, 4]) ?? 1
@@ -82,6 +84,7 @@ package struct Swarm: Sendable {
         // Drawn apart, so that the other draws of a seed stay the same.
         var apart = random
         if apart.chance(0.4) { expectations = apart.exponential(mean: .seconds(4)).inSeconds }
+        if apart.chance(0.4) { administration = apart.exponential(mean: .seconds(4)).inSeconds }
     }
 
     /// Whether queues are so small that they overflow without faults.
@@ -108,6 +111,7 @@ package struct Swarm: Sendable {
         if maxParticipants > 0 { parts.append("participants per room \(maxParticipants)") }
         if resuming > 0 { parts.append("resume \(percent(resuming))") }
         if expectations > 0 { parts.append("expected agents \(perSecond(expectations))") }
+        if administration > 0 { parts.append("administration \(perSecond(administration))") }
         for action in PeerAction.allCases where actions[action.rawValue] > 0 {
             parts.append("\(action) \(perSecond(actions[action.rawValue]))")
         }

@@ -66,6 +66,41 @@ extension World {
         shards[home].wakeSoon()
     }
 
+    // MARK: Administration
+
+    func scheduleAdministration() {
+        guard swarm.administration > 0 else { return }
+        schedule.add(.administration, at: now + random.exponential(mean: .nanoseconds(Int64(1e9 / swarm.administration))))
+    }
+
+    /// An administrator changes a participant's profile, ends a subscription, or calls a procedure.
+    func administrate() {
+        guard case .chaos = phase else { return }
+        defer { scheduleAdministration() }
+        guard let peer = random.pick(peers), let home = directory.home(of: roomName(peer.room)) else { return }
+        let command: Room.AdminCommand
+        switch random.below(3) {
+        case 0:
+            let update = ParticipantUpdate(name: "\(random.below(100))", attributes: ["mood": random.chance(0.5) ? "" : "calm"])
+            command = .updateParticipant(peer.identity, update, random.chance(0.3) ? peer.drawPermission() : nil)
+        case 1:
+            guard let track = random.pick(peer.session?.trackOrder ?? []) else { return }
+            // Its client does not learn of a subscription, and would take the frames for a fault.
+            command = .subscribe(peer.identity, [track], false)
+        default:
+            let number = administrativeCalls.begin()
+            command = .callProcedure(ProcedureCall(to: peer.identity, method: "m", timeoutMs: random.between(1, 3_000)), number: number)
+        }
+        log("an administrator of \(roomName(peer.room)): \(command)")
+        mailboxes[home].post(.administer(roomName(peer.room), command))
+        shards[home].wakeSoon()
+    }
+
+    /// The outcome of an administrator's call, or the refusal of one in a room that is not open any more.
+    func endAdministrativeCall(_ number: UInt64) {
+        expect(administrativeCalls.end(number), "call \(number) of an administrator ended twice")
+    }
+
     // MARK: Commands
 
     /// Posts an administrative command to the room's home shard.
@@ -88,4 +123,19 @@ extension World {
     }
 
     func roomName(_ room: Int) -> String { "room-\(room)" }
+}
+
+/// Procedure calls of administrators without an outcome.
+struct AdministrativeCalls {
+    private(set) var pending: Set<UInt64> = []
+    private var lastNumber: UInt64 = 0
+
+    mutating func begin() -> UInt64 {
+        lastNumber += 1
+        pending.insert(lastNumber)
+        return lastNumber
+    }
+
+    /// - Returns: false if it has ended before.
+    mutating func end(_ number: UInt64) -> Bool { pending.remove(number) != nil }
 }

@@ -14,6 +14,7 @@ extension World {
         for peer in peers { schedule.add(.connects(peer: peer.number), at: now + draw(upTo: .milliseconds(500))) }
         scheduleFault()
         scheduleExpectation()
+        scheduleAdministration()
         schedule.add(.review, at: now + .milliseconds(100))
         schedule.add(.phase(.recovery), at: now + swarm.chaos)
     }

@@ -22,6 +22,7 @@ package final class World {
     var routing = RoutingModel()
     var counts = FrameCounts()
     var livenessSince = World.start
+    var administrativeCalls = AdministrativeCalls()
     var pacing = PacingChecker()
     /// Tracks with frames dropped since the last admitted one, and the frames admitted after such a gap.
     var gapBefore: Set<TrackSID> = []
@@ -98,6 +99,7 @@ package final class World {
         case .reports(let session, let track): sessions[session].report(track)
         case .fault: fault()
         case .expectation: changeExpectation()
+        case .administration: administrate()
         case .review: review()
         case .phase(let phase): enter(phase)
         }

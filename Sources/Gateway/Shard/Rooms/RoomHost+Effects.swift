@@ -23,6 +23,7 @@ extension RoomHost {
         case .attended(let isAttended):
             if let name = table[room]?.name { context.gateway.dispatch?.post(.attended(name, isAttended)) }
         case .tap(_, let publisher), .untap(_, let publisher): route(effect, to: publisher)
+        case .procedureEnded(let number, let outcome): administrativeCalls.end(number, outcome)
         case .closed: closeRoom(room)
         }
     }
@@ -98,7 +99,8 @@ extension RoomHost {
         case .patch(let change): media.apply(change)
         case .tap(let order, let publisher): media.startRecording(order, by: publisher)
         case .untap(let track, let publisher): media.finishRecording(track, by: publisher)
-        case .send, .replay, .record, .agent, .attended, .closed: assertionFailure("executed at the room's home: \(effect)")
+        case .send, .replay, .record, .agent, .attended, .procedureEnded, .closed:
+            assertionFailure("executed at the room's home: \(effect)")
         }
     }
 

@@ -1,5 +1,6 @@
 internal import Backend
 internal import Engine
+internal import HTTPServer
 internal import Logging
 internal import Wire
 
@@ -17,6 +18,7 @@ final class RoomHost {
     /// Participants of these rooms whose sockets are on other shards.
     var remoteParticipants: [ParticipantHandle: RemoteParticipant] = [:]
     var execution = EffectExecution()
+    var administrativeCalls = AdministrativeCalls()
     /// Of `ahead` queues published on this shard, on their way to the rooms.
     private var playoutReports: [(publisher: ParticipantHandle, track: TrackSID, report: Room.PlayoutQueueReport)] = []
 
@@ -170,6 +172,25 @@ final class RoomHost {
             return nil
         }
         return openRoom(named: request.room, settings: request.settings)
+    }
+
+    /// Opens a room without participants, unless it is open.
+    ///
+    /// - Returns: its home, which is this shard if the room was not open anywhere.
+    /// - Throws: `draining`, or the error of a join to a session or call that has ended.
+    func open(_ name: String, _ opening: RoomOpening) throws(HTTPError) -> Int {
+        let directory = context.gateway.directory
+        let home = directory.claimVacant(name, for: context.index)
+        guard home == context.index, table.index(named: name) == nil else { return home }
+        // The claim comes first: whoever ends the session or the call after this check finds the room, and closes it.
+        let isDraining = context.gateway.state.phase >= .draining
+        let refusal: HTTPError? = isDraining ? .draining : context.gateway.auditEvents?.joinError(name, Identity(text: ""))
+        if let refusal {
+            directory.release(name)
+            throw refusal
+        }
+        apply(.opened, to: openRoom(named: name, settings: RoomSettings(opening, over: context.gateway.settings.room)))
+        return home
     }
 
     private func openRoom(named name: String, settings: RoomSettings) -> Int {

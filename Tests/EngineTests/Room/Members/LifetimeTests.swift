@@ -13,6 +13,27 @@ struct LifetimeTests {
         #expect(world.room.deadline == nil)
     }
 
+    @Test func openedRoomReportsItsStartAndEndsUnlessSomebodyJoins() {
+        let base = RoomSettings(maxParticipants: 9, metadata: "base", reporting: .events)
+        let agents = [AgentRequest(assistant: ""), AgentRequest(assistant: "helper", metadata: "m")]
+        var settings = RoomSettings(RoomOpening(emptyTimeout: .seconds(7), metadata: "opened", agents: agents), over: base)
+        #expect(settings.agents.map(\.assistant) == ["default", "helper"] && settings.maxParticipants == 9)
+        #expect(settings.metadata == "opened" && settings.departureTimeout == base.departureTimeout)
+        settings.reporting = .events
+        var world = RoomWorld(settings)
+        world.receive(.opened)
+        #expect(world.trace == ["record started"])
+        world.pass(.milliseconds(6_999))
+        #expect(!world.room.isOver)
+        world.pass(.milliseconds(1))
+        #expect(world.trace == ["record finished", "closed"])
+        var visited = RoomWorld(settings)
+        visited.receive(.opened)
+        visited.join("ann")
+        visited.pass(.minutes(30))
+        #expect(!visited.room.isOver && visited.auditEvents.count == 2)
+    }
+
     @Test func emptiedRoomEndsAfterTwentySeconds() {
         var world = RoomWorld()
         let ann = world.join("ann")

@@ -1,0 +1,91 @@
+package import Engine
+package import HTTPServer
+package import Wire
+
+/// A query or command sent to a shard from another thread.
+package enum RoomQuery: Sendable {
+    /// All rooms of the shard.
+    case rooms
+    /// Snapshots of all rooms of the shard.
+    case snapshots
+    /// Publish the shard's counters.
+    case counters
+    /// The worst connections of the shard's rooms.
+    case connections(atMost: Int)
+    case room(String)
+    /// Open the room without participants, unless it is open.
+    case open(String, RoomOpening)
+    case log(String)
+    case command(Room.AdminCommand, room: String)
+    case callProcedure(ProcedureCall, room: String)
+}
+
+package enum RoomQueryResult: Sendable {
+    case rooms([RoomListEntry])
+    case snapshots([Room.Snapshot])
+    case connections(RoomConnections)
+    case room(RoomView)
+    /// The room to open has its home on another shard.
+    case homed(onShard: Int)
+    case log(RoomLogView)
+    case procedureEnded(Result<String, RequestError>)
+    case done
+    case error(HTTPError)
+}
+
+/// Receives a query's result. If the query is dropped with a stopped shard's mailbox, `deinit` ends the wait without a result.
+package final class QueryReply<Answer: Sendable>: Sendable {
+    private let answers: AsyncStream<Answer>.Continuation
+
+    package init(_ answers: AsyncStream<Answer>.Continuation) {
+        self.answers = answers
+    }
+
+    deinit {
+        answers.finish()
+    }
+
+    package func callAsFunction(_ answer: Answer) {
+        answers.yield(answer)
+        answers.finish()
+    }
+}
+
+/// The services' interface to the gateway's shards, implemented by `Gateway`.
+package struct ShardControl: Sendable {
+    /// Number of shards.
+    package var count: Int
+    /// The home shard of an open room; nil if no room of that name is open.
+    package var homeShard: @Sendable (_ room: String) -> Int?
+    /// Each shard's own port; empty with a single shard, and if the ports change with each start.
+    package var ports: [Int] = []
+    /// Whether the gateway is draining and admits no new participants.
+    package var isDraining: @Sendable () -> Bool
+    /// Sends a request to a shard's mailbox. A stopped shard drops it.
+    package var send: @Sendable (ShardRequest, _ shard: Int) -> Void
+
+    package init(
+        count: Int, ports: [Int] = [], homeShard: @escaping @Sendable (_ room: String) -> Int?, isDraining: @escaping @Sendable () -> Bool,
+        send: @escaping @Sendable (ShardRequest, _ shard: Int) -> Void
+    ) {
+        self.count = count
+        self.ports = ports
+        self.homeShard = homeShard
+        self.isDraining = isDraining
+        self.send = send
+    }
+}
+
+/// A request to one shard.
+package enum ShardRequest: Sendable {
+    case query(RoomQuery, QueryReply<RoomQueryResult>)
+    case device(ChannelCommand)
+}
+
+extension HTTPError {
+    /// A request or command that a room or a service refuses.
+    package init(_ error: RequestError) {
+        self.init(
+            ErrorCode(rawValue: error.code.description) ?? .invalidArgument, error.message, retryAfterSeconds: error.retryable ? 1 : nil)
+    }
+}
