@@ -3,7 +3,7 @@
 import asyncio
 import sys
 
-from patchbay import AudioSource, AudioStream, LocalAudioTrack, RemoteAudioTrack, Room
+from patchbay import AudioSource, AudioStream, LocalAudioTrack, RemoteAudioTrack, Room, RoomOptions
 
 
 async def echo(track: RemoteAudioTrack, source: AudioSource) -> None:
@@ -11,9 +11,9 @@ async def echo(track: RemoteAudioTrack, source: AudioSource) -> None:
         await source.capture_frame(event.frame)
 
 
-async def main(url: str, token: str) -> None:
+async def main(url: str, token: str, options: RoomOptions | None = None) -> None:
     source, tasks = AudioSource(48_000, 1, queue_size_ms=0), set()
-    async with Room.connect(url, token) as room:
+    async with Room.connect(url, token, options) as room:
 
         @room.on("track_subscribed")
         def heard(track: RemoteAudioTrack, *_: object) -> None:
@@ -24,4 +24,4 @@ async def main(url: str, token: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))
+    asyncio.run(main(sys.argv[1], sys.argv[2]))

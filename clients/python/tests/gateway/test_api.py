@@ -26,8 +26,7 @@ from patchbay.api import (
     WebhookEvent,
     WebhookReceiver,
 )
-from patchbay.testing import Gateway
-from patchbay.testing.fixtures import RoomUnderTest
+from patchbay.testing import Gateway, RoomUnderTest
 from tests.helpers import eventually, publish
 
 _numbers = itertools.count(1)

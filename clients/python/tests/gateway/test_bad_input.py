@@ -13,8 +13,7 @@ from patchbay.connection.requests import Requests
 from patchbay.errors import RequestTimeoutError, TooManyRequestsError
 from patchbay.limits import REQUESTS_MAX
 from patchbay.rtc import events
-from patchbay.testing import BrokenNetwork, Caller
-from patchbay.testing.fixtures import RoomUnderTest
+from patchbay.testing import BrokenNetwork, Caller, RoomUnderTest
 from tests.helpers import Log, eventually, publish, tone
 
 

@@ -13,7 +13,7 @@ from patchbay.audio.frame import Samples
 from patchbay.audio.speech_encoder import SpeechEncoder
 from patchbay.protocol.frames import Frame
 from patchbay.protocol.numbering import TrackNumbering
-from patchbay.testing.fixtures import RoomUnderTest
+from patchbay.testing import RoomUnderTest
 from tests.helpers import sweep
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

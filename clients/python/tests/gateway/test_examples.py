@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shutil
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -11,12 +12,13 @@ import pytest
 import pytest_asyncio
 
 from patchbay.api import APIError, PatchbayAPI
-from patchbay.testing import Caller
-from patchbay.testing.fixtures import RoomUnderTest
+from patchbay.testing import Caller, RoomUnderTest
 from tests.helpers import eventually, tone
 from tests.model_server import Requests, model_server
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+PACKAGE = Path(__file__).parents[2]
+EXAMPLES = PACKAGE / "examples"
+RECORDING = PACKAGE.parents[1] / "demo" / "ps-goforward.wav"
 
 
 def environment(room: RoomUnderTest, **more: str) -> dict[str, str]:
@@ -93,6 +95,26 @@ async def test_the_chat_agent_s_context_ends_with_what_was_heard(
         await caller.hang_up()
         process.terminate()
         await asyncio.wait_for(process.wait(), 10)
+
+
+async def test_the_test_of_the_echo_agent_passes_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    for example in ("echo_agent.py", "test_echo_agent.py"):
+        shutil.copy(EXAMPLES / example, tmp_path)
+    shutil.copy(RECORDING, tmp_path / "hello.wav")
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "pytest", "-q", cwd=tmp_path, stdout=asyncio.subprocess.PIPE
+    )
+    output, _ = await asyncio.wait_for(process.communicate(), 60)
+    assert process.returncode == 0, output.decode()
+    assert "1 passed" in output.decode()
+
+
+@pytest.mark.parametrize("example", ["echo_agent.py", "test_echo_agent.py"])
+def test_the_readme_shows_the_example_as_it_is(example: str) -> None:
+    shown = (PACKAGE / "README.md").read_text().partition(f"(examples/{example})")[2]
+    block = shown.partition("```python\n")[2].partition("```")[0]
+    assert block
+    assert block in (EXAMPLES / example).read_text()
 
 
 @pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)

@@ -14,7 +14,7 @@ from patchbay import (
 )
 from patchbay.errors import RequestTooLargeError
 from patchbay.rtc import events
-from patchbay.testing.fixtures import RoomUnderTest
+from patchbay.testing import RoomUnderTest
 from tests.helpers import Log, eventually, publish, tone
 
 

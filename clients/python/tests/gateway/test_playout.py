@@ -7,8 +7,7 @@ import pytest
 
 from patchbay import AudioError, AudioFrame, MarkStatus, TranscriptSegment, TranscriptWord
 from patchbay.rtc import events
-from patchbay.testing import Caller
-from patchbay.testing.fixtures import RoomUnderTest
+from patchbay.testing import Caller, RoomUnderTest
 from tests.helpers import Log, eventually, publish, sweep, tone
 
 

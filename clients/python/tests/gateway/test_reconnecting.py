@@ -19,8 +19,7 @@ from patchbay import (
 )
 from patchbay.errors import ConnectFailure
 from patchbay.rtc import events
-from patchbay.testing import BrokenNetwork, Caller, Gateway
-from patchbay.testing.fixtures import RoomUnderTest
+from patchbay.testing import BrokenNetwork, Caller, Gateway, RoomUnderTest
 from tests.helpers import Log, eventually, publish, tone
 
 

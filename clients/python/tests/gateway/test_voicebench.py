@@ -7,7 +7,7 @@ from voicebench.bench import run_benchmark
 from voicebench.scenario import parse_scenario
 
 from patchbay import AudioSource, AudioStream, RemoteAudioTrack
-from patchbay.testing.fixtures import RoomUnderTest
+from patchbay.testing import RoomUnderTest
 from tests.helpers import publish, tone
 
 SCENARIO = {

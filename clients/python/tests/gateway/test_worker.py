@@ -15,8 +15,7 @@ from patchbay import ConnectError, RequestRefusedError, Room
 from patchbay.agents import JobContext, Turn, Worker, WorkerOptions
 from patchbay.api import APIError, PatchbayAPI
 from patchbay.errors import PatchbayError
-from patchbay.testing import BrokenNetwork, Gateway
-from patchbay.testing.fixtures import RoomUnderTest
+from patchbay.testing import BrokenNetwork, Gateway, RoomUnderTest
 from tests.helpers import eventually
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -9,8 +9,7 @@ import pytest
 
 from patchbay import AudioFormatError, RequestRefusedError, TrackEndedError
 from patchbay.livekit import AudioInput
-from patchbay.testing import Caller
-from patchbay.testing.fixtures import RoomUnderTest
+from patchbay.testing import Caller, RoomUnderTest
 from tests.helpers import eventually, tone
 from tests.livekit.outputs import EIGHT, PATIENCE, RATE, Outputs, speech
 

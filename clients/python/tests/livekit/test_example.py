@@ -5,8 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from patchbay.testing import Caller
-from patchbay.testing.fixtures import RoomUnderTest
+from patchbay.testing import Caller, RoomUnderTest
 from tests.helpers import tone
 from tests.livekit.models import GREETING
 

@@ -13,7 +13,7 @@ import pytest
 from livekit.agents import SpeechCreatedEvent
 from livekit.agents.voice import SpeechHandle
 
-from patchbay.testing.fixtures import RoomUnderTest
+from patchbay.testing import RoomUnderTest
 from patchbay.testing.gateway import Gateway
 from patchbay.testing.recording import Recording
 from tests.helpers import eventually, tone

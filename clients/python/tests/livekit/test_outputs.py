@@ -8,8 +8,7 @@ from livekit.agents.voice import io
 
 from patchbay import TrackEndedError
 from patchbay.livekit import AudioInput
-from patchbay.testing import Caller
-from patchbay.testing.fixtures import RoomUnderTest
+from patchbay.testing import Caller, RoomUnderTest
 from tests.helpers import eventually, tone
 from tests.livekit.outputs import EIGHT, PATIENCE, Outputs, speech
 

@@ -7,8 +7,7 @@ import pytest_asyncio
 
 from patchbay import Room
 from patchbay.rtc import events
-from patchbay.testing import BrokenNetwork, Caller
-from patchbay.testing.fixtures import RoomUnderTest
+from patchbay.testing import BrokenNetwork, Caller, RoomUnderTest
 from tests.helpers import Log, eventually
 from tests.livekit.outputs import EIGHT, PATIENCE, Outputs
 

@@ -3,8 +3,7 @@
 import asyncio
 
 from patchbay.rtc import events
-from patchbay.testing import Caller
-from patchbay.testing.fixtures import RoomUnderTest
+from patchbay.testing import Caller, RoomUnderTest
 from tests.helpers import Log, eventually, tone
 from tests.livekit.outputs import PATIENCE
 from tests.livekit.scripted import last_answer, running, words_heard

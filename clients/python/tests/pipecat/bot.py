@@ -35,8 +35,7 @@ from pipecat.workers.runner import WorkerRunner
 
 from patchbay import Room
 from patchbay.pipecat import PatchbayParams, PatchbayTransport
-from patchbay.testing import Caller
-from patchbay.testing.fixtures import RoomUnderTest
+from patchbay.testing import Caller, RoomUnderTest
 from tests.pipecat.answers import RATE, Answer, sound
 
 # How long a test waits before it fails.

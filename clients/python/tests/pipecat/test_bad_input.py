@@ -16,8 +16,7 @@ from pipecat.processors.frame_processor import FrameDirection
 
 from patchbay import AudioFormatError
 from patchbay.pipecat.output import PatchbayOutputTransport
-from patchbay.testing import BrokenNetwork, Caller
-from patchbay.testing.fixtures import RoomUnderTest
+from patchbay.testing import BrokenNetwork, Caller, RoomUnderTest
 from tests.helpers import eventually, tone
 from tests.pipecat.answers import Answer, words_heard
 from tests.pipecat.bot import PATIENCE, ask, running_bot

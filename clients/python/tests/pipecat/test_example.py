@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest_asyncio
 
-from patchbay.testing import Caller
-from patchbay.testing.fixtures import RoomUnderTest
+from patchbay.testing import Caller, RoomUnderTest
 from tests.helpers import eventually, tone
 from tests.model_server import Requests, model_server
 

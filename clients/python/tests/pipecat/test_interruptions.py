@@ -7,8 +7,7 @@ import random
 import pytest
 from pipecat.frames.frames import LLMRunFrame
 
-from patchbay.testing import Caller
-from patchbay.testing.fixtures import RoomUnderTest
+from patchbay.testing import Caller, RoomUnderTest
 from tests.helpers import eventually, tone
 from tests.pipecat.answers import Answer, words_heard
 from tests.pipecat.bot import PATIENCE, Bot, running_bot

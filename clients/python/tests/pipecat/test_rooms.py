@@ -16,8 +16,7 @@ from pipecat.frames.frames import (
 
 from patchbay import TranscriptSegment
 from patchbay.rtc import events
-from patchbay.testing import Caller
-from patchbay.testing.fixtures import RoomUnderTest
+from patchbay.testing import Caller, RoomUnderTest
 from tests.helpers import Log as RoomLog
 from tests.helpers import eventually, tone
 from tests.pipecat.answers import answer

@@ -15,8 +15,7 @@ from pipecat.frames.frames import (
     TTSTextFrame,
 )
 
-from patchbay.testing import BrokenNetwork, Caller
-from patchbay.testing.fixtures import RoomUnderTest
+from patchbay.testing import BrokenNetwork, Caller, RoomUnderTest
 from tests.helpers import eventually, tone
 from tests.pipecat.answers import answer, words_heard
 from tests.pipecat.bot import PATIENCE, ask, both, running_bot

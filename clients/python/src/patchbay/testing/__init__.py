@@ -5,6 +5,7 @@ from .certificates import Certificates, development_certificates
 from .gateway import Gateway, GatewayError, find_binary
 from .proxy import BrokenNetwork
 from .recording import HeardFrame, Recording
+from .room import RoomUnderTest
 
 __all__ = [
     "BrokenNetwork",
@@ -14,6 +15,7 @@ __all__ = [
     "GatewayError",
     "HeardFrame",
     "Recording",
+    "RoomUnderTest",
     "development_certificates",
     "find_binary",
 ]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from os import PathLike, fspath
-from typing import Self
+from typing import Self, TypeVar
 
 from ..audio.frame import AudioFrame, read_wav
 from ..audio.source import AudioSource
@@ -16,6 +17,19 @@ from ..rtc.track import LocalAudioTrack, RemoteAudioTrack, RemoteTrackPublicatio
 from .recording import HeardFrame, Recording
 
 _POLL_SECONDS = 0.02
+
+T = TypeVar("T")
+
+
+async def _until(find: Callable[[], T | None], timeout: float, missing: Callable[[], str]) -> T:
+    """Polls until there is something, or raises a TimeoutError that says what is missing."""
+    try:
+        async with asyncio.timeout(timeout):
+            while (found := find()) is None:
+                await asyncio.sleep(_POLL_SECONDS)
+            return found
+    except TimeoutError:
+        raise TimeoutError(f"{missing()}, after {timeout:g} s") from None
 
 
 class Caller:
@@ -63,12 +77,16 @@ class Caller:
         Raises:
             TimeoutError: it has not.
         """
-        async with asyncio.timeout(timeout):
-            while True:
-                participant = self.room.remote_participants.get(identity)
-                if participant is not None and participant.track_publications:
-                    return next(iter(participant.track_publications.values()))
-                await asyncio.sleep(_POLL_SECONDS)
+
+        def published() -> RemoteTrackPublication | None:
+            participant = self.room.remote_participants.get(identity)
+            return next(iter(participant.track_publications.values()), None) if participant else None
+
+        def missing() -> str:
+            others = ", ".join(sorted(self.room.remote_participants)) or "nobody else"
+            return f"{identity} has published no track; in the room: {others}"
+
+        return await _until(published, timeout, missing)
 
     async def wait_for_sound(
         self, seconds: float = 0.1, *, since: float | None = None, timeout: float = 10.0
@@ -78,18 +96,32 @@ class Caller:
         Raises:
             TimeoutError: it has not.
         """
-        async with asyncio.timeout(timeout):
-            while (found := self._since(since)).sound_seconds < seconds:
-                await asyncio.sleep(_POLL_SECONDS)
-        return found
+
+        def heard() -> Recording | None:
+            found = self._since(since)
+            return found if found.sound_seconds >= seconds else None
+
+        def missing() -> str:
+            return f"heard {self._since(since).sound_seconds:.2f} s of sound instead of {seconds:.2f} s"
+
+        return await _until(heard, timeout, missing)
 
     async def wait_for_silence(self, seconds: float = 0.5, *, timeout: float = 30.0) -> Recording:
-        """Waits until it has heard something, and then nothing for this long."""
+        """Waits until it has heard something, and then nothing for this long.
+
+        Raises:
+            TimeoutError: it has heard nothing at all, or no such silence.
+        """
         loop = asyncio.get_running_loop()
-        async with asyncio.timeout(timeout):
-            while (last := self.heard.last_sound_at) is None or loop.time() - last < seconds:
-                await asyncio.sleep(_POLL_SECONDS)
-        return self.heard
+
+        def silent() -> Recording | None:
+            last = self.heard.last_sound_at
+            return self.heard if last is not None and loop.time() - last >= seconds else None
+
+        def missing() -> str:
+            return "heard nothing" if self.heard.last_sound_at is None else f"heard no {seconds:.2f} s of silence"
+
+        return await _until(silent, timeout, missing)
 
     async def hang_up(self) -> None:
         """Leaves the room."""

@@ -21,6 +21,10 @@ from ..rtc.options import RoomOptions
 from .certificates import development_certificates
 
 BINARY_VARIABLE = "PATCHBAY_BINARY"
+_HOW_TO_NAME_IT = (
+    f"install Patchbay's gateway, which this package does not contain, or set {BINARY_VARIABLE} to its program "
+    "(in the gateway's repository: `swift build --product patchbay` makes .build/debug/patchbay)"
+)
 _READY_SECONDS = 30.0
 _STOP_SECONDS = 10.0
 _LOG_LINES_MAX = 500
@@ -37,6 +41,8 @@ def find_binary() -> Path:
         GatewayError: there is none.
     """
     if named := os.environ.get(BINARY_VARIABLE):
+        if not (os.path.isfile(named) and os.access(named, os.X_OK)):
+            raise GatewayError(f"{BINARY_VARIABLE} is {named}, which is no program; {_HOW_TO_NAME_IT}")
         return Path(named)
     for folder in (Path.cwd(), *Path.cwd().parents):
         built = folder / ".build" / "debug" / "patchbay"
@@ -44,7 +50,7 @@ def find_binary() -> Path:
             return built
     if found := shutil.which("patchbay"):
         return Path(found)
-    raise GatewayError(f"there is no gateway to test with; set {BINARY_VARIABLE} to the program `patchbay`")
+    raise GatewayError(f"there is no program `patchbay` on the path; {_HOW_TO_NAME_IT}")
 
 
 class Gateway:
@@ -81,7 +87,7 @@ class Gateway:
         try:
             self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         except OSError as error:
-            raise GatewayError(f"{command[0]} cannot be run: {error}; set {BINARY_VARIABLE}") from error
+            raise GatewayError(f"{command[0]} cannot be run: {error}; {_HOW_TO_NAME_IT}") from error
         lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         threading.Thread(target=self._read, args=(self._process.stdout, lines), daemon=True).start()
         self.url = self._wait_until_ready(lines)
