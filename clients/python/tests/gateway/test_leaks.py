@@ -41,7 +41,7 @@ class Usage:
         resident = int(Path("/proc/self/statm").read_text().split()[1]) * PAGE_BYTES
         descriptors = len(os.listdir("/proc/self/fd"))
         # Rooms, sessions, tracks, streams, …
-        ours = sum(type(thing).__module__.startswith("patchbay.") for thing in gc.get_objects())
+        ours = sum(str(type(thing).__module__).startswith("patchbay.") for thing in gc.get_objects())
         return cls(descriptors, len(asyncio.all_tasks()), threading.active_count(), ours, resident)
 
 
