@@ -40,7 +40,7 @@ async def run_one(check: Check, world: World, verbose: bool, *, alone: bool = Fa
     except TimeoutError:
         fault = f"timed out after {TIME_LIMIT} s"
     except Exception as error:
-        fault = f"{type(error).__name__}: {error}"
+        fault = " ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])])
         if verbose:
             traceback.print_exc()
     await world.leave_all()
