@@ -50,6 +50,7 @@ alphabet = "[2-9A-HJ-NP-Za-km-z]"
 room_sid = Matching(rf"RM_{alphabet}{{12}}")
 participant_sid = Matching(rf"PA_{alphabet}{{12}}")
 track_sid = Matching(rf"TR_AM{alphabet}{{12}}")
+recording_id = Matching(rf"RC_{alphabet}{{12}}")
 
 permission = {
     "can_publish": bool, "can_subscribe": bool, "can_publish_data": bool, "can_publish_sources": ListOf(str),
@@ -131,6 +132,8 @@ events = {
     "call.resumed": {"participant": str},
     "room.updated": {"room": room},
     "token.refreshed": {"token": str, "expires_at": int},
+    "recording.started": {"recording": recording_id},
+    "recording.stopped": {"recording": recording_id, "reason": OneOf("asked", "failed")},
     "server.draining": {"deadline": int},
     "bye": {"reason": reason, "retryable": bool},
     "stats": {"rtt_ms": number, "sent": int, "dropped": int, "late_p99_ms": number},
@@ -139,7 +142,7 @@ events = {
 # The hello of a resumed connection includes the participant's own tracks.
 resumed_hello = events["hello"] | {"participant": participant | {"tracks": ListOf(track)}, "resumed": Exactly(True)}
 
-# Events that a run cannot provoke: this one requires a gateway that drains.
+# Events that a run cannot provoke: this one requires a gateway that drains. A gateway without a store adds those of recordings.
 not_covered = {"server.draining"}
 
 replies = {

@@ -12,15 +12,18 @@ struct InteropTests {
             "the interop tests need their Python environment: run `make interop` (or `make test`, which does it)")
         // The contract's 20 s would be waited for by every check that loses a connection.
         let resumeSeconds = "5"
-        let gateway = try await ServedGateway(environment: [
-            "PATCHBAY_RESUME_SECONDS": resumeSeconds, "PATCHBAY_TLS_FAST_PATH": fastPath,
-        ])
+        // With a store: recordings are those of sessions.
+        let folder = try TemporaryFolder()
+        let gateway = try await ServedGateway(
+            ["--data", folder.file("data").path],
+            environment: ["PATCHBAY_RESUME_SECONDS": resumeSeconds, "PATCHBAY_TLS_FAST_PATH": fastPath])
         let outcome = try await Program.run(
             python,
             [
                 "-W", "ignore", "Tests/Interop/interop.py", "--url", gateway.url, "--ca", "certs/dev/ca.cert.pem", "--key", "devkey",
                 "--secret", "secret", "--resume-seconds", resumeSeconds,
             ], seconds: 240)
+        withExtendedLifetime(folder) {}
         #expect(outcome.status == 0, "\(outcome.output)\n\(outcome.complaint)")
     }
 }
