@@ -220,4 +220,6 @@ def differences(found, expected, ignoring: set[str], path: str = "") -> list[str
     return [] if same else [f"{path or 'the answer'} is {found!r} instead of {expected!r}"]
 
 
-__all__ = ["ANSWERS", "Reply", "ServerAPI", "agent", "agent_dispatch", "documented_json", "egress", "expect_failure", "models", "one_line", "room"]
+__all__ = [
+    "ANSWERS", "Reply", "ServerAPI", "agent", "agent_dispatch", "documented_json", "egress", "expect_failure", "models", "one_line", "room",
+]

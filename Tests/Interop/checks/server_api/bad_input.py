@@ -57,7 +57,8 @@ async def routes(world: World):
             ("another content type", {"content_type": "text/plain"}), ("no content type", {"content_type": None}),
             ("a form", {"content_type": "application/x-www-form-urlencoded"}), ("another case", {"path": good.replace("List", "list")}),
             ("an unknown method", {"path": "/twirp/livekit.RoomService/Dance"}), ("no method", {"path": "/twirp/livekit.RoomService/"}),
-            ("an unknown service", {"path": "/twirp/livekit.NoService/ListRooms"}), ("another package", {"path": "/twirp/other.RoomService/ListRooms"}),
+            ("an unknown service", {"path": "/twirp/livekit.NoService/ListRooms"}),
+            ("another package", {"path": "/twirp/other.RoomService/ListRooms"}),
             ("no package", {"path": "/twirp/RoomService/ListRooms"}), ("a longer path", {"path": good + "/x"}),
             ("PUT", {"verb": "PUT"}), ("GET", {"verb": "GET"}), ("DELETE", {"verb": "DELETE"}),
         ):
@@ -84,9 +85,10 @@ async def tolerance(world: World):
             {"headers": {"Origin": "https://example.org"}},
         ):
             reply = await server.send(LIST, message, token=token, **({"content_type": "application/protobuf"} | options))
-            expect_equal((reply.status, reply.content_type), (200, "application/protobuf"), f"{reply.request} with {options}: {reply.body[:200]!r}")
+            reply.request += f" with {options}"
+            expect_equal((reply.status, reply.content_type), (200, "application/protobuf"), f"{reply.request}: {reply.body[:200]!r}")
             found = room.ListRoomsResponse.FromString(reply.body)
-            expect_equal([one.name for one in found.rooms], [world.room], f"{reply.request} with {options}: rooms")
+            expect_equal([one.name for one in found.rooms], [world.room], f"{reply.request}: rooms")
 
 
 @check("bodies that cannot be read are malformed")
@@ -104,8 +106,10 @@ async def malformed(world: World):
         ):
             (await server.send(method, body, token=token)).expect_error("malformed")
         for where, body in (
-            ("RoomService/CreateRoom", {"name": world.room, "emptyTimeout": -1}), ("RoomService/CreateRoom", {"name": world.room, "emptyTimeout": 2**32}),
-            ("RoomService/CreateRoom", {"name": world.room, "emptyTimeout": 1.5}), ("RoomService/SendData", {"room": world.room, "data": "*"}),
+            ("RoomService/CreateRoom", {"name": world.room, "emptyTimeout": -1}),
+            ("RoomService/CreateRoom", {"name": world.room, "emptyTimeout": 2**32}),
+            ("RoomService/CreateRoom", {"name": world.room, "emptyTimeout": 1.5}),
+            ("RoomService/SendData", {"room": world.room, "data": "*"}),
             ("RoomService/SendData", {"room": world.room, "kind": "MAYBE"}),
         ):
             grants = {"room_create": True} if where.endswith("CreateRoom") else {"room_admin": True, "room": world.room}
@@ -128,10 +132,12 @@ async def unknown_fields(world: World):
         unknown = b"\xc0\x3e\x01" + b"\xc1\x3e" + b"8" * 8 + b"\xc2\x3e\x03abc" + b"\xc5\x3e" + b"4" * 4
         reply = await server.send(LIST, unknown + message + unknown, token=token, content_type="application/protobuf")
         expect_equal(reply.status, 200, f"{reply.request}: {reply.body[:200]!r}; status")
-        expect_equal([one.name for one in room.ListRoomsResponse.FromString(reply.body).rooms], [world.room], "ListRooms with unknown fields")
+        names = [one.name for one in room.ListRoomsResponse.FromString(reply.body).rooms]
+        expect_equal(names, [world.room], "ListRooms with unknown fields")
         creator = world.service_token(room_create=True)
         other = world.room + "-texts"
-        made = (await server.json("RoomService/CreateRoom", {"name": other, "emptyTimeout": "77", "departureTimeout": 5.0}, creator)).answer()
+        body = {"name": other, "emptyTimeout": "77", "departureTimeout": 5.0}
+        made = (await server.json("RoomService/CreateRoom", body, creator)).answer()
         expect_equal((made["empty_timeout"], made["departure_timeout"]), (77, 5), "CreateRoom with numbers as texts")
         (await server.json("RoomService/DeleteRoom", {"room": other}, creator)).answer()
         removal = {"room": world.room, "identity": "nobody", "revokeTokenTs": -5}

@@ -88,7 +88,8 @@ async def creation_limits(world: World):
     worker = await AssistantProcess.register(world, name)
     async with ServerAPI.of(world) as server:
         dispatches = server.official.agent_dispatch
-        await expect_failure("not_found", "CreateDispatch of an assistant never seen", dispatches.create_dispatch(creation(world, "unseen")))
+        unseen = dispatches.create_dispatch(creation(world, "unseen"))
+        await expect_failure("not_found", "CreateDispatch of an assistant that the gateway has never seen", unseen)
         await expect_failure("invalid_argument", "CreateDispatch without agent_name", dispatches.create_dispatch(creation(world, "")))
         too_large = creation(world, name, metadata="m" * 524_289)
         await expect_failure("invalid_argument", "CreateDispatch with metadata of 524,289 bytes", dispatches.create_dispatch(too_large))

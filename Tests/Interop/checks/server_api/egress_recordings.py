@@ -40,7 +40,7 @@ async def recording(world: World):
         recordings = server.official.egress
         request = composite(session["room_name"])
         info = await recordings.start_room_composite_egress(request)
-        expect(info.egress_id.startswith("EG_") or info.egress_id.startswith("RC_"), f"StartRoomCompositeEgress: egress_id {info.egress_id!r}")
+        expect(info.egress_id.startswith(("EG_", "RC_")), f"StartRoomCompositeEgress: egress_id {info.egress_id!r}")
         expect_equal(
             (info.room_name, info.room_id, info.room_composite), (session["room_name"], alice.hello["room"]["sid"], request),
             "StartRoomCompositeEgress: room_name, room_id and room_composite")
@@ -50,10 +50,12 @@ async def recording(world: World):
         (listed,) = (await server.official.room.list_rooms(api.ListRoomsRequest(names=[session["room_name"]]))).rooms
         expect_equal(listed.active_recording, True, "ListRooms: active_recording")
         await talk(alice, speech(track["alias"], 50))
-        for filters in ({"egress_id": info.egress_id}, {"room_name": session["room_name"]}, {"room_name": session["room_name"], "active": True}):
+        here = {"room_name": session["room_name"]}
+        for filters in ({"egress_id": info.egress_id}, here, here | {"active": True}):
             (found,) = (await recordings.list_egress(egress.ListEgressRequest(**filters))).items
             expect_equal((found.egress_id, found.status), (info.egress_id, Status.EGRESS_ACTIVE), f"ListEgress {filters}")
-        stopped = await recordings.stop_egress(egress.StopEgressRequest(egress_id=info.egress_id))
+        stop = egress.StopEgressRequest(egress_id=info.egress_id)
+        stopped = await recordings.stop_egress(stop)
         expect_equal(stopped.egress_id, info.egress_id, "StopEgress: egress_id")
         expect(stopped.status in (Status.EGRESS_ENDING, Status.EGRESS_COMPLETE), f"StopEgress: {Status.Name(stopped.status)}")
         await alice.event("recording.stopped")
@@ -68,11 +70,11 @@ async def recording(world: World):
         expect(len(ended.file_results) == 1, f"ListEgress after StopEgress: {len(ended.file_results)} file_results instead of 1")
         active = await recordings.list_egress(egress.ListEgressRequest(room_name=session["room_name"], active=True))
         expect_equal(len(active.items), 0, "ListEgress with active: true after StopEgress")
-        await expect_failure(
-            "failed_precondition", "StopEgress of one that has ended", recordings.stop_egress(egress.StopEgressRequest(egress_id=info.egress_id)))
+        await expect_failure("failed_precondition", "StopEgress of one that has ended", recordings.stop_egress(stop))
         names = await world.http_json("GET", f"/v1/sessions/{session['session_id']}/recordings", user)
         expect(names, f"GET /v1/sessions/…/recordings: {names}, without the recording")
-        await server.same_answer("Egress/ListEgress", egress.ListEgressRequest(egress_id=info.egress_id), world.service_token(room_record=True))
+        recorder = world.service_token(room_record=True)
+        await server.same_answer("Egress/ListEgress", egress.ListEgressRequest(egress_id=info.egress_id), recorder)
 
 
 @check("Egress refuses rooms without a logged session, and what a recording of audio is not")
@@ -85,7 +87,8 @@ async def refusals(world: World):
             recordings.start_room_composite_egress(composite(world.room)))
         await expect_failure(
             "not_found", "StartRoomCompositeEgress of an unknown room", recordings.start_room_composite_egress(composite(world.room + "?")))
-        await expect_failure("not_found", "StopEgress of an unknown id", recordings.stop_egress(egress.StopEgressRequest(egress_id="EG_nothing")))
+        unknown = egress.StopEgressRequest(egress_id="EG_nothing")
+        await expect_failure("not_found", "StopEgress of an unknown id", recordings.stop_egress(unknown))
         for filters in ({"room_name": world.room}, {"egress_id": "EG_nothing"}, {"room_name": "no such room", "active": True}):
             found = await recordings.list_egress(egress.ListEgressRequest(**filters))
             expect_equal(len(found.items), 0, f"ListEgress {filters}: items")
@@ -100,8 +103,10 @@ async def refusals(world: World):
                 recordings.start_room_composite_egress(composite(world.room, **fields)))
         for what, request in (
             ("StartWebEgress", recordings.start_web_egress(egress.WebEgressRequest(url="https://example.org"))),
-            ("StartParticipantEgress", recordings.start_participant_egress(egress.ParticipantEgressRequest(room_name=world.room, identity="alice"))),
-            ("StartTrackCompositeEgress", recordings.start_track_composite_egress(egress.TrackCompositeEgressRequest(room_name=world.room))),
+            ("StartParticipantEgress", recordings.start_participant_egress(
+                egress.ParticipantEgressRequest(room_name=world.room, identity="alice"))),
+            ("StartTrackCompositeEgress", recordings.start_track_composite_egress(
+                egress.TrackCompositeEgressRequest(room_name=world.room))),
             ("StartTrackEgress", recordings.start_track_egress(egress.TrackEgressRequest(room_name=world.room, track_id="TR_x"))),
             ("StartEgress", recordings.start_egress(egress.StartEgressRequest(room_name=world.room))),
             ("UpdateLayout", recordings.update_layout(egress.UpdateLayoutRequest(egress_id="EG_nothing", layout="grid"))),

@@ -90,16 +90,21 @@ async def documented_bodies(world: World):
             return (await server.json(f"RoomService/{method}", body, token)).answer()
 
         other = world.room + "-made"
-        for body in ({"name": other, "empty_timeout": 300, "max_participants": 20}, {"name": other, "emptyTimeout": 300, "maxParticipants": 20}):
+        for body in (
+            {"name": other, "empty_timeout": 300, "max_participants": 20}, {"name": other, "emptyTimeout": 300, "maxParticipants": 20},
+        ):
             made = await ask("CreateRoom", body, creator)
             expect_equal((made["empty_timeout"], made["max_participants"]), (300, 20), f"CreateRoom {body}")
-            expect(isinstance(made["creation_time"], str) and made["creation_time"].isdigit(), f"CreateRoom: creation_time {made['creation_time']!r}")
+            created = made["creation_time"]
+            expect(isinstance(created, str) and created.isdigit(), f"CreateRoom: creation_time {created!r}")
             await ask("DeleteRoom", {"room": other}, creator)
-        for names in (("track_sid", "trackSid"), ("trackSid", "track_sid")):
-            answer = await ask("MutePublishedTrack", {"room": world.room, "identity": "alice", names[0]: track["sid"], "muted": True}, admin)
-            expect_equal((answer["track"]["sid"], answer["track"]["source"]), (track["sid"], "MICROPHONE"), f"MutePublishedTrack with {names[0]}")
+        for name in ("track_sid", "trackSid"):
+            body = {"room": world.room, "identity": "alice", name: track["sid"], "muted": True}
+            muted = (await ask("MutePublishedTrack", body, admin))["track"]
+            expect_equal((muted["sid"], muted["source"]), (track["sid"], "MICROPHONE"), f"MutePublishedTrack {body}")
         for index, body in enumerate((
-            {"data": text, "kind": "RELIABLE", "destination_identities": ["alice"]}, {"data": text, "kind": 1, "destinationIdentities": ["alice"]},
+            {"data": text, "kind": "RELIABLE", "destination_identities": ["alice"]},
+            {"data": text, "kind": 1, "destinationIdentities": ["alice"]},
             {"data": text.rstrip("="), "destinationSids": []}, {"data": text, "destinationSids": None, "nonce": ""},
         )):
             await ask("SendData", {"room": world.room, "topic": f"t{index}"} | body, admin)
@@ -110,7 +115,8 @@ async def documented_bodies(world: World):
             {"permission": {"can_subscribe": True, "can_publish": True, "can_publish_data": True}},
         ):
             info = await ask("UpdateParticipant", {"room": world.room, "identity": "alice"} | body, admin)
-            expect_equal((info["state"], info["kind"], info["disconnect_reason"]), ("ACTIVE", "STANDARD", "UNKNOWN_REASON"), f"UpdateParticipant {body}")
+            expect_equal(
+                (info["state"], info["kind"], info["disconnect_reason"]), ("ACTIVE", "STANDARD", "UNKNOWN_REASON"), f"UpdateParticipant {body}")
             expect_equal(
                 [info["permission"][key] for key in ("can_subscribe", "can_publish", "can_publish_data", "can_update_metadata", "hidden")],
                 [True, True, True, False, False], f"UpdateParticipant {body}: permission")

@@ -191,7 +191,8 @@ async def profile_limits(world: World):
         await expect_failure("not_found", "UpdateParticipant of nobody", granted.update_participant(request))
         largest = {"name": "n" * 256, "attributes": {"a": "x" * 65_535}}
         answer = await granted.update_participant(room.UpdateParticipantRequest(room=world.room, identity="alice", **largest))
-        expect_equal((answer.name, dict(answer.attributes)), (largest["name"], largest["attributes"]), "UpdateParticipant with the largest values")
+        expect_equal(
+            (answer.name, dict(answer.attributes)), (largest["name"], largest["attributes"]), "UpdateParticipant with the largest values")
     expect_equal(len([1 for kind, _ in alice.events if kind == "participant.updated"]), 1, "participant.updated")
 
 

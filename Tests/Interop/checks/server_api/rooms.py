@@ -79,7 +79,8 @@ async def counting(world: World):
     await alice.publish()
     async with ServerAPI.of(world) as server:
         (listed,) = (await server.official.room.list_rooms(api.ListRoomsRequest(names=[world.room]))).rooms
-        expect(listed.num_participants in (2, 3), f"ListRooms: {listed.num_participants} participants instead of 2, or 3 with the hidden one")
+        # LiveKit's server does not count hidden ones; the gateway's own API does.
+        expect(listed.num_participants in (2, 3), f"ListRooms: {listed.num_participants} participants instead of 2 or 3")
         expect_equal((listed.num_publishers, listed.active_recording), (1, False), "ListRooms: num_publishers, active_recording")
 
 
@@ -108,7 +109,8 @@ async def metadata(world: World):
         for text in ("news", largest, ""):
             changed = await rooms.update_room_metadata(api.UpdateRoomMetadataRequest(room=world.room, metadata=text))
             expect_equal(
-                (changed.sid, changed.name, changed.metadata), (alice.hello["room"]["sid"], world.room, text), "UpdateRoomMetadata: the room")
+                (changed.sid, changed.name, changed.metadata), (alice.hello["room"]["sid"], world.room, text),
+                f"UpdateRoomMetadata of {len(text)} bytes: the room")
             for client in (alice, ghost):
                 expect_equal((await client.event("room.updated"))["room"]["metadata"], text, "UpdateRoomMetadata: room.updated")
         await expect_failure(
