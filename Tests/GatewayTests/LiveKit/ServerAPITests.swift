@@ -206,10 +206,11 @@ struct EgressTests {
 struct RecentNoncesTests {
     @Test func aRoomsNonceIsKnownUntilManyOthersCame() {
         var nonces = RecentNonces()
-        #expect(nonces.insert([1], of: "r") && !nonces.insert([1], of: "r") && nonces.insert([1], of: "s"))
-        #expect(nonces.insert([], of: "r") && nonces.insert([], of: "r"), "no nonce, no memory")
-        for number in 0..<RecentNonces.countMax - 2 { #expect(nonces.insert([0, UInt8(number & 0xFF), UInt8(number >> 8)], of: "t")) }
-        #expect(!nonces.insert([1], of: "r"))
-        #expect(nonces.insert([2], of: "r") && nonces.insert([1], of: "r"), "the oldest is forgotten")
+        func isNew(_ nonce: [UInt8], _ room: String = "r") -> Bool { nonces.insert(nonce, of: room) }
+        #expect([isNew([1]), isNew([1]), isNew([1], "s")] == [true, false, true])
+        #expect([isNew([]), isNew([])] == [true, true], "no nonce, no memory")
+        for number in 0..<RecentNonces.countMax - 2 { _ = isNew([0, UInt8(number & 0xFF), UInt8(number >> 8)], "t") }
+        #expect(!isNew([1]))
+        #expect([isNew([2]), isNew([1])] == [true, true], "the oldest is forgotten")
     }
 }
