@@ -89,4 +89,11 @@ struct RoomProcedureTests {
         }
         #expect(error?.code == .invalidArgument && error?.status.code == 400)
     }
+
+    @Test func callAsACommandWithoutAnOutcomeIsRefused() async throws {
+        let call = ProcedureCall(to: Identity(text: "ann"), method: "greet")
+        #expect(await gateway.gateway.rooms.attempt(.callProcedure(call, number: 1), in: "r") == false)
+        try ann.settle()
+        #expect(ann.events.isEmpty)
+    }
 }

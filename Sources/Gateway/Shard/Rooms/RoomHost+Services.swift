@@ -91,7 +91,9 @@ extension RoomHost {
             guard context.gateway.recorder != nil else {
                 throw HTTPError(.unsupported, "recording is not configured on this gateway")
             }
-        case .delete, .close, .updateMetadata, .sendData, .callProcedure, .stopRecording, .agentWaiting, .agentExpected: break
+        case .callProcedure:
+            throw HTTPError(.invalidArgument, "a call is a query of its own, which waits for the outcome")
+        case .delete, .close, .updateMetadata, .sendData, .stopRecording, .agentWaiting, .agentExpected: break
         }
         do throws(RequestError) {
             try room.check(command)
