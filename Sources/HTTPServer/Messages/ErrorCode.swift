@@ -154,7 +154,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
         case .hostMissing: .init(400, meaning: "no `Host` header, from which `serve --dev` derives the URL")
         case .idempotencyKeyReused: .init(422, meaning: "the `Idempotency-Key` was used for a request with another body")
         case .internalError: .init(500, meaning: "internal failure; the gateway's log has the request's id")
-        case .invalidArgument: .init(400, meaning: "calls and jobs: a value is out of range")
+        case .invalidArgument: .init(400, meaning: "calls, jobs and rooms: a value is out of range")
         case .invalidArguments: .init(400, meaning: "the arguments of a tool are not a JSON object or its text, or over 64 KiB")
         case .invalidAssistant: .init(400, meaning: "the definition is invalid; the message names the field")
         case .invalidBody: .init(400, meaning: "not the JSON object that the route requires")
@@ -174,7 +174,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
             .init(400, meaning: "a value that the body's schema cannot describe is invalid, or a limit of the account is reached")
         case .jobEnded: .init(403, meaning: "an agent's token whose job is over, or was given to another worker since")
         case .lengthRequired: .init(411, meaning: "a chunked body")
-        case .limitExceeded: .init(429, meaning: "calls and jobs: too many, or too often", retry: "yes (1)")
+        case .limitExceeded: .init(429, meaning: "calls, jobs and rooms: too much, too many, or too often", retry: "yes (1)")
         case .loopbackOnly: .init(403, meaning: "a development token for a client that is not on the gateway's machine")
         case .malformedToken:
             .init(401, meaning: "not a JWT, ambiguous JSON, a claim of the wrong type, or an `Authorization` scheme other than `Bearer`")
