@@ -161,7 +161,7 @@ async def test_connections_that_end_in_any_way_leave_nothing_behind(room: RoomUn
         before = await settled(host)
         for index in range(CONNECTS):
             await endings[index % len(endings)]()
-        after = await settled(host)
+        after = await settled(host, before)
         for task in busy:
             task.cancel()
     print(f"\n{CONNECTS} connects\nbefore {before}\nafter  {after}")
@@ -182,14 +182,18 @@ async def speak(source: AudioSource) -> None:
         await source.capture_frame(tone(0.2))
 
 
-async def settled(host: Room) -> Usage:
-    """The usage when the gateway has forgotten the guests whose connections were lost."""
+async def settled(host: Room, goal: Usage | None = None) -> Usage:
+    """The usage when the gateway has forgotten the guests whose connections were lost, and sockets are closed.
+
+    Waits for the descriptors and tasks of `goal`, otherwise until they no longer change.
+    """
     await eventually(lambda: not host.remote_participants)
-    # Sockets close after the gateway has answered.
     usage = Usage.now()
-    for _ in range(50):
-        await asyncio.sleep(0.02)
+    deadline = asyncio.get_running_loop().time() + PATIENCE
+    while asyncio.get_running_loop().time() < deadline:
+        await asyncio.sleep(0.1)
         usage, earlier = Usage.now(), usage
-        if (usage.descriptors, usage.tasks) == (earlier.descriptors, earlier.tasks):
+        expected = goal or earlier
+        if (usage.descriptors, usage.tasks) == (expected.descriptors, expected.tasks):
             break
     return usage
