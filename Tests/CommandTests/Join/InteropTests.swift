@@ -12,11 +12,13 @@ struct InteropTests {
             "the interop tests need their Python environment: run `make interop` (or `make test`, which does it)")
         // The contract's 20 s would be waited for by every check that loses a connection.
         let resumeSeconds = "5"
-        // With a store: recordings are those of sessions.
+        // With a store and `record_sessions`: recordings are those of sessions.
         let folder = try TemporaryFolder()
         let gateway = try await ServedGateway(
             ["--data", folder.file("data").path],
-            environment: ["PATCHBAY_RESUME_SECONDS": resumeSeconds, "PATCHBAY_TLS_FAST_PATH": fastPath])
+            environment: [
+                "PATCHBAY_RESUME_SECONDS": resumeSeconds, "PATCHBAY_TLS_FAST_PATH": fastPath, "PATCHBAY_RECORD_SESSIONS": "true",
+            ])
         let outcome = try await Program.run(
             python,
             [

@@ -101,7 +101,7 @@ async def malformed(world: World):
         for body in (
             b"", b"{", b"[]", b"null", b'"x"', b"7", start, start + b"}}", start + b',"name":7}', start + b',"name":["x"]}',
             start + b',"attributes":["a"]}', start + b',"attributes":{"a":1}}', start + b',"permission":"all"}',
-            start + b',"permission":{"canPublish":"yes"}}', start + b',"permission":{"canPublishSources":["PIANO"]}}',
+            start + b',"permission":{"canPublish":"yes"}}',
             start + b',"name":"\xff"}', start + b',"name":"x",}', start + b",'name':'x'}", start + b',"name":"\\ud800"}', b"[" * 10_000,
         ):
             (await server.send(method, body, token=token)).expect_error("malformed")
@@ -110,7 +110,6 @@ async def malformed(world: World):
             ("RoomService/CreateRoom", {"name": world.room, "emptyTimeout": 2**32}),
             ("RoomService/CreateRoom", {"name": world.room, "emptyTimeout": 1.5}),
             ("RoomService/SendData", {"room": world.room, "data": "*"}),
-            ("RoomService/SendData", {"room": world.room, "kind": "MAYBE"}),
         ):
             grants = {"room_create": True} if where.endswith("CreateRoom") else {"room_admin": True, "room": world.room}
             (await server.json(where, body, world.service_token(**grants))).expect_error("malformed")
@@ -140,19 +139,23 @@ async def unknown_fields(world: World):
         made = (await server.json("RoomService/CreateRoom", body, creator)).answer()
         expect_equal((made["empty_timeout"], made["departure_timeout"]), (77, 5), "CreateRoom with numbers as texts")
         (await server.json("RoomService/DeleteRoom", {"room": other}, creator)).answer()
+        # As in Go's JSON of Protocol Buffers, an unknown name of an enumeration is an unknown field.
+        (await server.json("RoomService/SendData", {"room": world.room, "kind": "MAYBE"}, server.admin())).answer()
         removal = {"room": world.room, "identity": "nobody", "revokeTokenTs": -5}
         (await server.json("RoomService/RemoveParticipant", removal, server.admin())).expect_error("not_found")
 
 
-@check("a body of 10 MB is read, and a larger one is refused in Twirp's format")
+@check("a body of 1 MiB is read, and one of 10 MB is refused in Twirp's format")
 async def large_bodies(world: World):
     token = world.service_token(room_list=True)
     async with ServerAPI.of(world) as server:
-        padding = 10_000_000
-        body = b'{"names":[' + json.dumps(world.room).encode() + b'],"padding":"' + b"x" * (padding - 100) + b'"}'
+        start = b'{"names":[' + json.dumps(world.room).encode() + b'],"padding":"'
+        body = start + b"x" * (1_048_576 - len(start) - 2) + b'"}'
         reply = await server.send(LIST, body, token=token)
         expect_equal(reply.answer(), {"rooms": []}, f"ListRooms with a body of {len(body)} bytes")
         for content_type in ("application/json", "application/protobuf"):
-            reply = await server.send(LIST, b" " * (10 * 1024 * 1024 + 1), token=token, content_type=content_type)
-            # Twirp has no code of its own for 413.
-            reply.expect_error("resource_exhausted", status=413)
+            for length in (1_048_577, 10_000_000):
+                reply = await server.send(LIST, b" " * length, token=token, content_type=content_type)
+                reply.request += f", {length} bytes"
+                # Twirp has no code of its own for 413.
+                reply.expect_error("resource_exhausted", status=413)

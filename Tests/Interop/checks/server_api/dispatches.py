@@ -1,7 +1,5 @@
 """AgentDispatchService with the unmodified livekit-api, and a worker that gets the jobs. A dispatch is a job."""
 
-import time
-
 from harness import *
 from assistant_client import AssistantProcess
 from twirp import *
@@ -30,8 +28,6 @@ async def dispatching(world: World):
         expect_equal(
             (offered["id"], offered["room"], offered["assistant"], offered["metadata"], offered["reason"]),
             (made.id, world.room, name, "about books", "request"), "job.offered")
-        expect(abs(made.state.created_at / 1e9 - time.time()) < 30, f"CreateDispatch: created_at is {made.state.created_at}, in ns")
-        expect_equal(made.state.deleted_at, 0, "CreateDispatch: deleted_at")
         accepted = await worker.request("job.accept", job=made.id)
         agent_client = await world.connect(accepted["livekit_token"])
         await alice.event("agent.joined", participant=f"assistant:{name}")
@@ -70,8 +66,12 @@ async def deletion(world: World):
         await dispatches.delete_dispatch(running.id, world.room)
         expect_equal(await agent_client.closed(), 4103, "DeleteDispatch: the agent's close code")
         await alice.event("participant.left", participant=f"assistant:{name}", reason="PARTICIPANT_REMOVED")
-        active = [one.id for one in await dispatches.list_dispatch(world.room) if not one.state.deleted_at]
-        expect_equal(active, [], "ListDispatch: dispatches that are not deleted")
+        # Jobs are listed until two minutes after their end.
+        listed = {
+            one.id: [JobStatus.Name(job.state.status) for job in one.state.jobs] for one in await dispatches.list_dispatch(world.room)
+        }
+        cancelled = {offered.id: ["JS_CANCELLED"], running.id: ["JS_CANCELLED"]}
+        expect_equal(listed, cancelled, "ListDispatch after DeleteDispatch: states of the jobs")
         await expect_failure("not_found", "DeleteDispatch of an unknown id", dispatches.delete_dispatch("JB_nothing", world.room))
     async with ServerAPI.of(world) as server:
         other = await server.official.agent_dispatch.create_dispatch(creation(world, name))
@@ -91,8 +91,8 @@ async def creation_limits(world: World):
         unseen = dispatches.create_dispatch(creation(world, "unseen"))
         await expect_failure("not_found", "CreateDispatch of an assistant that the gateway has never seen", unseen)
         await expect_failure("invalid_argument", "CreateDispatch without agent_name", dispatches.create_dispatch(creation(world, "")))
-        too_large = creation(world, name, metadata="m" * 524_289)
-        await expect_failure("invalid_argument", "CreateDispatch with metadata of 524,289 bytes", dispatches.create_dispatch(too_large))
+        too_large = creation(world, name, metadata="m" * 16_385)
+        await expect_failure("invalid_argument", "CreateDispatch with metadata of 16,385 bytes", dispatches.create_dispatch(too_large))
         expect_equal(await dispatches.list_dispatch(world.room), [], "ListDispatch after refused requests")
     await worker.close()
 

@@ -41,8 +41,10 @@ async def recording(world: World):
         request = composite(session["room_name"])
         info = await recordings.start_room_composite_egress(request)
         expect(info.egress_id.startswith(("EG_", "RC_")), f"StartRoomCompositeEgress: egress_id {info.egress_id!r}")
+        composed = info.room_composite
         expect_equal(
-            (info.room_name, info.room_id, info.room_composite), (session["room_name"], alice.hello["room"]["sid"], request),
+            (info.room_name, info.room_id, composed.room_name, composed.audio_only),
+            (session["room_name"], alice.hello["room"]["sid"], session["room_name"], True),
             "StartRoomCompositeEgress: room_name, room_id and room_composite")
         expect(info.status in (Status.EGRESS_STARTING, Status.EGRESS_ACTIVE), f"StartRoomCompositeEgress: {Status.Name(info.status)}")
         expect(abs(info.started_at / 1e9 - time.time()) < 30, f"StartRoomCompositeEgress: started_at is {info.started_at}, in ns")

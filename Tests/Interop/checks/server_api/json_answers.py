@@ -79,7 +79,7 @@ async def dispatch_parity(world: World):
 
 @check("the JSON bodies of LiveKit's documentation are understood, in camelCase and in snake_case")
 async def documented_bodies(world: World):
-    alice = await world.join("alice")
+    alice, _ = await world.join_all("alice", "bob")
     track = await alice.publish()
     text = base64.b64encode(b"hello").decode()
     async with ServerAPI.of(world) as server:
@@ -119,5 +119,5 @@ async def documented_bodies(world: World):
             expect_equal(
                 [info["permission"][key] for key in ("can_subscribe", "can_publish", "can_publish_data", "can_update_metadata", "hidden")],
                 [True, True, True, False, False], f"UpdateParticipant {body}: permission")
-        body = {"room": world.room, "identity": "alice", "trackSids": [track["sid"]], "subscribe": False, "unknown": [{"a": 1}], "Room": 7}
+        body = {"room": world.room, "identity": "bob", "trackSids": [track["sid"]], "subscribe": False, "unknown": [{"a": 1}], "Room": 7}
         (await server.json("RoomService/UpdateSubscriptions", body, admin)).answer()

@@ -1,6 +1,7 @@
 """SendData and PerformRpc: messages of a server to participants."""
 
 import base64
+import contextlib
 
 from harness import *
 from twirp import *
@@ -35,11 +36,15 @@ async def data(world: World):
         expect_equal(await received(carol, "by sid"), ("", b"2"), "SendData with destination_sids")
         for client in (alice, bob, carol):
             expect_equal(await received(client, ""), ("", b""), "SendData without a topic and with empty data")
-        for client, missed in ((alice, ("by identity", "by sid")), (bob, ("by sid",)), (carol, ("by identity",))):
-            for topic in missed:
-                expect(not client.has_event("data", topic=topic), f"SendData {topic} reached a participant that it does not name")
+        # Nobody has this sid, so nobody is meant.
+        with contextlib.suppress(api.TwirpError):
+            await send("to a sid that nobody has", b"3", destination_sids=["PA_nothing"])
         await send("largest", b"x" * 64_000)
-        expect_equal(len((await received(alice, "largest"))[1]), 64_000, "SendData of 64,000 bytes")
+        for client in (alice, bob, carol):
+            expect_equal(len((await received(client, "largest"))[1]), 64_000, "SendData of 64,000 bytes")
+        for client, missed in ((alice, ("by identity", "by sid")), (bob, ("by sid",)), (carol, ("by identity",))):
+            for topic in (*missed, "to a sid that nobody has"):
+                expect(not client.has_event("data", topic=topic), f"SendData {topic} reached a participant that it does not name")
 
 
 @check("SendData with a nonce of 16 bytes is delivered once; other lengths are refused")
@@ -64,7 +69,7 @@ async def nonces(world: World):
         seen = [data["topic"] for kind, data in alice.events if kind == "data"]
         expect_equal(seen, ["without", "without", "repeated", "another", "last"], "topics of the delivered data")
         # In another room the nonce is new.
-        other = await world.connect(world.token("bob", room=world.room + "-other"))
+        other = await world.connect(world.token("carol", room=world.room + "-other"))
         there = api.SendDataRequest(room=world.room + "-other", data=b"x", topic="there", nonce=b"a" * 16)
         await server.protobuf(method, there, server.admin(world.room + "-other"))
         await other.event("data", topic="there")

@@ -163,10 +163,14 @@ async def permission(world: World):
             can_publish=True, can_publish_data=True, can_update_metadata=True, can_publish_sources=[models.TrackSource.MICROPHONE])
         expect_equal(list(granted.can_publish_sources), [models.TrackSource.MICROPHONE], "UpdateParticipant: can_publish_sources")
         await alice.publish()
-        await expect_error("not_allowed", alice.publish(source="assistant"))
         await alice.request("data.send", payload="x")
         await alice.request("participant.update", name="x")
-        # Without can_subscribe nothing is heard; a token from token.refresh keeps the permission.
+        await alice.event("participant.updated", name="x")
+        # A source that the gateway does not have permits nothing.
+        for source in (models.TrackSource.CAMERA, models.TrackSource.UNKNOWN):
+            await permit(can_publish=True, can_publish_sources=[source])
+            await expect_error("not_allowed", alice.publish())
+        # Without can_subscribe nothing is heard.
         spoken = await bob.publish()
         await expect_error("not_allowed", alice.request("track.subscribe", track=spoken["sid"], subscribed=True))
         await talk(bob, speech(spoken["alias"], 5))
