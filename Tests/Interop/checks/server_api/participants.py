@@ -177,6 +177,27 @@ async def permission(world: World):
         expect_equal(len(alice.frames), 0, "frames at a participant that may no longer subscribe")
 
 
+@check("a permission that UpdateParticipant has changed is in refreshed tokens, and survives a resume")
+async def lasting_permission(world: World):
+    alice, bob = await world.join_all("alice", "bob")
+    async with ServerAPI.of(world) as server:
+        rooms = server.official.room
+        permission = models.ParticipantPermission(can_subscribe=True)
+        await rooms.update_participant(room.UpdateParticipantRequest(room=world.room, identity="alice", permission=permission))
+        token = (await alice.request("token.refresh"))["token"]
+        grants = api.TokenVerifier(world.key, world.secret).verify(token).video
+        found = (grants.can_publish, grants.can_publish_data, grants.can_subscribe)
+        expect_equal(found, (False, False, True), "token.refresh: can_publish, can_publish_data and can_subscribe")
+        alice.abort()
+        await bob.event("participant.updated", participant="alice", connection="reconnecting")
+        # The token of the resume is the first one, which permits everything.
+        resumed = await world.resume(alice)
+        expect_equal(resumed.hello["participant"]["permission"]["can_publish"], False, "can_publish in hello after a resume")
+        await expect_error("not_allowed", resumed.publish())
+        me = await rooms.get_participant(of(world, "alice"))
+        expect_equal((me.permission.can_publish, me.permission.can_subscribe), (False, True), "GetParticipant after a resume: permission")
+
+
 @check("UpdateParticipant checks limits before the grant, then the grant, then whether there is such a participant")
 async def profile_limits(world: World):
     alice = await world.join("alice")

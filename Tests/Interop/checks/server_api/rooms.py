@@ -34,6 +34,18 @@ async def creation(world: World):
         expect_equal((listed.sid, listed.num_participants), (made.sid, 2), "ListRooms: sid and num_participants")
 
 
+@check("concurrent CreateRooms make one room, which ends after its empty_timeout")
+async def concurrent_creation(world: World):
+    async with ServerAPI.of(world) as server:
+        rooms = server.official.room
+        made = await asyncio.gather(*(rooms.create_room(api.CreateRoomRequest(name=world.room, empty_timeout=1)) for _ in range(20)))
+        expect_equal(len({one.sid for one in made}), 1, "CreateRoom, 20 at once: number of rooms")
+        deadline = time.monotonic() + 10
+        while (await rooms.list_rooms(api.ListRoomsRequest(names=[world.room]))).rooms:
+            expect(time.monotonic() < deadline, "ListRooms: an empty room with an empty_timeout of 1 s is open after 10 s")
+            await asyncio.sleep(0.2)
+
+
 @check("CreateRoom checks its limits")
 async def creation_limits(world: World):
     longest = (world.room + "-").ljust(256, "n")
@@ -53,6 +65,9 @@ async def creation_limits(world: World):
              api.CreateRoomRequest(name=world.room, agents=[api.RoomAgentDispatch(agent_name="default", metadata=largest + "m")])),
         ):
             await expect_failure("invalid_argument", f"CreateRoom with {what}", rooms.create_room(request))
+        recorded = api.CreateRoomRequest(
+            name=world.room, egress=api.RoomEgress(room=egress.RoomCompositeEgressRequest(audio_only=True)))
+        await expect_failure("unimplemented", "CreateRoom with egress", rooms.create_room(recorded))
         expect_equal(list((await rooms.list_rooms(api.ListRoomsRequest(names=[world.room]))).rooms), [], "rooms after refused requests")
 
 
