@@ -45,8 +45,10 @@ final class DataMethods: Sendable {
         guard rooms.roomIsOpen(named: request.room) else { throw RoomService.roomNotFound }
         let isNew = nonces.withLock { $0.insert(Array(request.nonce), of: request.room) }
         guard isNew else { return LiveKitSendDataResponse() }
-        let message = DataMessage(
-            topic: request.topic, payload: .base64(Base64.standard.encode(request.data)), to: try await recipients(of: request))
+        let recipients = try await recipients(of: request)
+        // Participants that are not there are no error. An empty list would mean everybody.
+        guard recipients != [] else { return LiveKitSendDataResponse() }
+        let message = DataMessage(topic: request.topic, payload: .base64(Base64.standard.encode(request.data)), to: recipients)
         try await rooms.perform(.sendData(message), in: request.room)
         return LiveKitSendDataResponse()
     }

@@ -83,12 +83,12 @@ extension LiveKitParticipantPermission {
 }
 
 extension Permission {
-    /// What the gateway does not have is ignored.
+    /// Permissions that the gateway does not have are ignored, except that a source it does not know permits nothing.
     init(_ permission: LiveKitParticipantPermission) {
         self.init(
             canPublish: permission.canPublish, canSubscribe: permission.canSubscribe, canPublishData: permission.canPublishData,
-            canPublishSources: permission.canPublishSources.compactMap { source in
-                LiveKitTrackSource.names.first { $0.source == source }?.name
+            canPublishSources: permission.canPublishSources.map { source in
+                LiveKitTrackSource.names.first { $0.source == source }?.name ?? LiveKitTrackSource.unknownName
             },
             canUpdateMetadata: permission.canUpdateMetadata, hidden: permission.hidden)
     }
@@ -97,8 +97,10 @@ extension Permission {
 extension LiveKitTrackSource {
     /// Their names in tokens.
     fileprivate static let names: [(source: LiveKitTrackSource, name: String)] = [
-        (.camera, "camera"), (.microphone, "microphone"), (.screenShare, "screen_share"), (.screenShareAudio, "screen_share_audio"),
+        (.unknown, unknownName), (.camera, "camera"), (.microphone, "microphone"), (.screenShare, "screen_share"),
+        (.screenShareAudio, "screen_share_audio"),
     ]
+    fileprivate static let unknownName = "unknown"
 }
 
 extension LiveKitAgentDispatch {

@@ -23,6 +23,44 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
+package nonisolated enum LiveKitAudioMixing: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+  case defaultMixing // = 0
+  case dualChannelAgent // = 1
+  case dualChannelAlternate // = 2
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .defaultMixing
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .defaultMixing
+    case 1: self = .dualChannelAgent
+    case 2: self = .dualChannelAlternate
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .defaultMixing: return 0
+    case .dualChannelAgent: return 1
+    case .dualChannelAlternate: return 2
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [LiveKitAudioMixing] = [
+    .defaultMixing,
+    .dualChannelAgent,
+    .dualChannelAlternate,
+  ]
+
+}
+
 package nonisolated enum LiveKitEncodedFileType: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
   case defaultFiletype // = 0
@@ -202,6 +240,10 @@ package nonisolated struct LiveKitRoomCompositeEgressRequest: Sendable {
 
   package var imageOutputs: [LiveKitOtherOutput] = []
 
+  package var audioMixing: LiveKitAudioMixing = .defaultMixing
+
+  package var webhooks: [LiveKitWebhookConfig] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Output: Equatable, Sendable {
@@ -210,6 +252,16 @@ package nonisolated struct LiveKitRoomCompositeEgressRequest: Sendable {
     case segments(LiveKitOtherOutput)
 
   }
+
+  package init() {}
+}
+
+package nonisolated struct LiveKitWebhookConfig: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 }
@@ -494,6 +546,10 @@ package nonisolated struct LiveKitFileInfo: Sendable {
 
 fileprivate nonisolated let _protobuf_package = "livekit"
 
+nonisolated extension LiveKitAudioMixing: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0DEFAULT_MIXING\0\u{1}DUAL_CHANNEL_AGENT\0\u{1}DUAL_CHANNEL_ALTERNATE\0")
+}
+
 nonisolated extension LiveKitEncodedFileType: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0DEFAULT_FILETYPE\0\u{1}MP4\0\u{1}OGG\0\u{1}MP3\0")
 }
@@ -508,7 +564,7 @@ nonisolated extension LiveKitEgressSourceType: SwiftProtobuf._ProtoNameProviding
 
 nonisolated extension LiveKitRoomCompositeEgressRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".RoomCompositeEgressRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}room_name\0\u{1}layout\0\u{3}audio_only\0\u{3}video_only\0\u{3}custom_base_url\0\u{1}file\0\u{1}stream\0\u{2}\u{3}segments\0\u{3}file_outputs\0\u{3}stream_outputs\0\u{3}segment_outputs\0\u{3}image_outputs\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}room_name\0\u{1}layout\0\u{3}audio_only\0\u{3}video_only\0\u{3}custom_base_url\0\u{1}file\0\u{1}stream\0\u{2}\u{3}segments\0\u{3}file_outputs\0\u{3}stream_outputs\0\u{3}segment_outputs\0\u{3}image_outputs\0\u{3}audio_mixing\0\u{1}webhooks\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -564,6 +620,8 @@ nonisolated extension LiveKitRoomCompositeEgressRequest: SwiftProtobuf.Message, 
       case 12: try { try decoder.decodeRepeatedMessageField(value: &self.streamOutputs) }()
       case 13: try { try decoder.decodeRepeatedMessageField(value: &self.segmentOutputs) }()
       case 14: try { try decoder.decodeRepeatedMessageField(value: &self.imageOutputs) }()
+      case 15: try { try decoder.decodeSingularEnumField(value: &self.audioMixing) }()
+      case 16: try { try decoder.decodeRepeatedMessageField(value: &self.webhooks) }()
       default: break
       }
     }
@@ -616,6 +674,12 @@ nonisolated extension LiveKitRoomCompositeEgressRequest: SwiftProtobuf.Message, 
     if !self.imageOutputs.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.imageOutputs, fieldNumber: 14)
     }
+    if self.audioMixing != .defaultMixing {
+      try visitor.visitSingularEnumField(value: self.audioMixing, fieldNumber: 15)
+    }
+    if !self.webhooks.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.webhooks, fieldNumber: 16)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -630,6 +694,27 @@ nonisolated extension LiveKitRoomCompositeEgressRequest: SwiftProtobuf.Message, 
     if lhs.streamOutputs != rhs.streamOutputs {return false}
     if lhs.segmentOutputs != rhs.segmentOutputs {return false}
     if lhs.imageOutputs != rhs.imageOutputs {return false}
+    if lhs.audioMixing != rhs.audioMixing {return false}
+    if lhs.webhooks != rhs.webhooks {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension LiveKitWebhookConfig: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".WebhookConfig"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: LiveKitWebhookConfig, rhs: LiveKitWebhookConfig) -> Bool {
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
