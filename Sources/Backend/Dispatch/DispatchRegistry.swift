@@ -24,12 +24,20 @@ package final class DispatchRegistry: Sendable {
         var assistant: String
     }
 
+    /// In milliseconds since 1970.
+    struct JobTimes: Sendable {
+        var createdAt: Int64
+        /// Nil while the job is active.
+        var endedAt: Int64?
+    }
+
     private struct State {
         var workers: [String: Int] = [:]
         /// Assistants that have or had workers, at most `assistantsMax`.
         var assistants: Set<String> = []
         /// Attempts of active jobs, and nil for those that have ended recently.
         var attempts: [JobID: Int?] = [:]
+        var times: [JobID: JobTimes] = [:]
         var active: Set<Assignment> = []
         var counters = Counters()
         var isDraining = false
@@ -50,8 +58,10 @@ package final class DispatchRegistry: Sendable {
 
     // MARK: Writing
 
-    func note(_ job: JobInfo) {
+    /// - Parameter time: milliseconds since 1970.
+    func note(_ job: JobInfo, at time: Int64) {
         state.withLock { state in
+            state.times[job.id, default: JobTimes(createdAt: time)].endedAt = job.status.isOver ? time : nil
             let assignment = Assignment(room: job.room, assistant: job.assistant)
             if job.status.isOver {
                 state.attempts[job.id] = .some(nil)
@@ -70,7 +80,10 @@ package final class DispatchRegistry: Sendable {
     }
 
     func forget(_ job: JobID) {
-        _ = state.withLock { $0.attempts.removeValue(forKey: job) }
+        state.withLock { state in
+            state.attempts[job] = nil
+            state.times[job] = nil
+        }
     }
 
     func noteWorker(of assistant: String, _ difference: Int) {
@@ -99,6 +112,9 @@ package final class DispatchRegistry: Sendable {
     // MARK: Reading
 
     package var counters: Counters { state.withLock { $0.counters } }
+
+    /// Nil for a job that is not known.
+    func times(of job: JobID) -> JobTimes? { state.withLock { $0.times[job] } }
 
     /// The most recently lost workers, newest first.
     var lostWorkers: [LostWorkerView] {

@@ -99,6 +99,8 @@ package actor DispatchService: Service {
 
     package func jobs(in room: String) -> [JobInfo] { jobs.jobs(in: room) }
 
+    nonisolated func times(of job: JobID) -> DispatchRegistry.JobTimes? { inbox.registry.times(of: job) }
+
     /// Ends a job and removes its agent from the room.
     package func cancel(_ id: JobID, in room: String) throws(CallError) -> JobInfo {
         var effects: [DispatchStateMachine.Effect] = []
@@ -252,7 +254,7 @@ package actor DispatchService: Service {
     }
 
     private func note(_ job: JobInfo) {
-        inbox.registry.note(job)
+        inbox.registry.note(job, at: WallClock.milliseconds)
         announceExpectation(of: job)
         let level: Logger.Level =
             switch job.status {

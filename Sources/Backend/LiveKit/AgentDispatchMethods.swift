@@ -22,7 +22,7 @@ struct AgentDispatchMethods: Sendable {
                 guard let job = try? await dispatch.cancel(JobID(text: request.dispatchID), in: request.room) else {
                     throw TwirpError(.notFound, "dispatch ID not found")
                 }
-                return LiveKitAgentDispatch(job)
+                return LiveKitAgentDispatch(job, dispatch.times(of: job.id))
             },
             service.method(
                 "ListDispatch", "Lists the jobs of a room, up to two minutes after their end", RoomServiceMethods.administer,
@@ -47,7 +47,8 @@ struct AgentDispatchMethods: Sendable {
         let job = JobRequest(
             room: request.room, assistant: request.agentName, metadata: request.metadata, reason: .request,
             trace: http.context.trace?.withNewSpan)
-        return LiveKitAgentDispatch(try await dispatch.createOnRequest(job).job)
+        let created = try await dispatch.createOnRequest(job).job
+        return LiveKitAgentDispatch(created, dispatch.times(of: created.id))
     }
 
     /// As in LiveKit with the dispatch's id, or without for all. A room that is not open may have jobs too.
@@ -55,7 +56,7 @@ struct AgentDispatchMethods: Sendable {
         let jobs = await dispatch.jobs(in: request.room)
         var response = LiveKitListAgentDispatchResponse()
         response.agentDispatches = jobs.filter { request.dispatchID.isEmpty || $0.id.text == request.dispatchID }
-            .map(LiveKitAgentDispatch.init)
+            .map { LiveKitAgentDispatch($0, dispatch.times(of: $0.id)) }
         return response
     }
 }

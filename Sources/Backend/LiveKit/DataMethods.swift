@@ -43,13 +43,18 @@ final class DataMethods: Sendable {
             throw TwirpError(argument: "topic", "a topic has at most \(Limits.topicBytesMax) bytes")
         }
         guard rooms.roomIsOpen(named: request.room) else { throw RoomService.roomNotFound }
-        let isNew = nonces.withLock { $0.insert(Array(request.nonce), of: request.room) }
-        guard isNew else { return LiveKitSendDataResponse() }
         let recipients = try await recipients(of: request)
         // Participants that are not there are no error. An empty list would mean everybody.
         guard recipients != [] else { return LiveKitSendDataResponse() }
         let message = DataMessage(topic: request.topic, payload: .base64(Base64.standard.encode(request.data)), to: recipients)
-        try await rooms.perform(.sendData(message), in: request.room)
+        let nonce = Array(request.nonce)
+        guard nonces.withLock({ $0.insert(nonce, of: request.room) }) else { return LiveKitSendDataResponse() }
+        do {
+            try await rooms.perform(.sendData(message), in: request.room)
+        } catch {
+            nonces.withLock { $0.remove(nonce, of: request.room) }
+            throw error
+        }
         return LiveKitSendDataResponse()
     }
 
@@ -123,5 +128,10 @@ struct RecentNonces: Sendable {
         order[oldest] = key
         oldest = (oldest + 1) % Self.countMax
         return true
+    }
+
+    /// Forgets a nonce whose data was not sent.
+    mutating func remove(_ nonce: [UInt8], of room: String) {
+        known.remove(Key(room: room, nonce: nonce))
     }
 }

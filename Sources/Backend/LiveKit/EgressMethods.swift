@@ -30,7 +30,10 @@ struct EgressMethods: Sendable {
             service.method(
                 "ListEgress", "Lists the recordings in progress and the latest finished ones", Self.grant, grant: { _ in .record },
                 perform: list),
-        ] + Self.others.map { service.unimplemented($0, "Not implemented", Self.onlyRooms) }
+        ]
+            + Self.others.map { name in
+                service.unimplemented(name, Self.grant, grant: { (_: LiveKitOtherOutput) in .record }, Self.onlyRooms)
+            }
     }
 
     private static let others = [
@@ -112,21 +115,19 @@ extension LiveKitEgressInfo {
             case .failed: .egressFailed
             }
         if recording.end == .failed { error = "writing failed; see the gateway's log" }
-        startedAt = Self.nanoseconds(recording.startedAt)
-        endedAt = Self.nanoseconds(recording.endedAt ?? 0)
-        updatedAt = Self.nanoseconds(recording.endedAt ?? recording.startedAt)
+        startedAt = recording.startedAt.asNanoseconds
+        endedAt = (recording.endedAt ?? 0).asNanoseconds
+        updatedAt = (recording.endedAt ?? recording.startedAt).asNanoseconds
         roomComposite.roomName = recording.room.name
         roomComposite.audioOnly = true
         fileResults = recording.files.map { file in
             var info = LiveKitFileInfo()
             info.filename = file.name
-            info.startedAt = Self.nanoseconds(file.startedAt)
-            info.endedAt = Self.nanoseconds(file.startedAt + file.milliseconds)
-            info.duration = Self.nanoseconds(file.milliseconds)
+            info.startedAt = file.startedAt.asNanoseconds
+            info.endedAt = (file.startedAt + file.milliseconds).asNanoseconds
+            info.duration = file.milliseconds.asNanoseconds
             info.size = Int64(file.byteCount)
             return info
         }
     }
-
-    private static func nanoseconds(_ milliseconds: Int64) -> Int64 { milliseconds * 1_000_000 }
 }

@@ -105,13 +105,18 @@ extension LiveKitTrackSource {
 
 extension LiveKitAgentDispatch {
     /// A job is a dispatch with one job of the same id.
-    init(_ job: JobInfo) {
+    init(_ job: JobInfo, _ times: DispatchRegistry.JobTimes?) {
         self.init()
         id = job.id.text
         agentName = job.assistant
         room = job.room
         metadata = job.metadata
         state.jobs = [LiveKitJob(job)]
+        state.createdAt = (times?.createdAt ?? 0).asNanoseconds
+        state.deletedAt = (times?.endedAt ?? 0).asNanoseconds
+        state.jobs[0].state.startedAt = state.createdAt
+        state.jobs[0].state.endedAt = state.deletedAt
+        state.jobs[0].state.updatedAt = max(state.createdAt, state.deletedAt)
     }
 }
 
@@ -135,4 +140,9 @@ extension LiveKitJob {
         state.error = job.error ?? ""
         state.participantIdentity = job.identity.text
     }
+}
+
+extension Int64 {
+    /// Milliseconds as nanoseconds, LiveKit's unit in dispatches and recordings.
+    var asNanoseconds: Int64 { self * 1_000_000 }
 }

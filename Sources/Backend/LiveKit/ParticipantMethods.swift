@@ -25,9 +25,13 @@ struct ParticipantMethods: Sendable {
                 "UpdateParticipant", "Changes a participant's name, metadata, attributes and permissions", room: \.room,
                 limits: Self.checkLimits, perform: update),
             method("UpdateSubscriptions", "Subscribes a participant to tracks, or ends that", room: \.room, perform: subscribe),
-            service.unimplemented("ForwardParticipant", "Not implemented", Self.noMoves),
-            service.unimplemented("MoveParticipant", "Not implemented", Self.noMoves),
         ]
+            + ["ForwardParticipant", "MoveParticipant"].map { name in
+                service.unimplemented(
+                    name, RoomServiceMethods.administer,
+                    grant: { (request: LiveKitMoveParticipantRequest) in .administer(room: request.room) },
+                    Self.noMoves)
+            }
     }
 
     private static let noMoves =

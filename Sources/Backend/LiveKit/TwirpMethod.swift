@@ -45,13 +45,10 @@ struct TwirpService: Sendable {
     }
 
     /// A method that the gateway does not have, with the reason.
-    func unimplemented(_ method: String, _ summary: String, _ reason: String) -> Route {
-        let access = Access<AccessToken?>.token("any") { [keys] request in try Self.token(of: request, keys) }
-        return Route(
-            .post, RoutePath(stringLiteral: "\(TwirpError.pathPrefix)livekit.\(name)/\(method)"), summary, access: access,
-            responses: Self.errors
-        ) { request, token in
-            guard token != nil else { throw TwirpError(TokenError.missing.httpError) }
+    func unimplemented<Request: Message & Sendable>(
+        _ method: String, _ grantNames: String, grant: @escaping @Sendable (Request) -> AdminGrant, _ reason: String
+    ) -> Route {
+        self.method(method, "Not implemented", grantNames, grant: grant) { (_, _) throws(TwirpError) -> Request in
             throw TwirpError(.unimplemented, reason)
         }
     }

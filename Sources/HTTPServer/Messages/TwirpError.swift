@@ -49,7 +49,8 @@ package struct TwirpError: Error, Sendable, Hashable {
 
     package init(_ code: Code, _ message: String) {
         (self.code, self.message) = (code, message)
-        cause = HTTPError(code.cause, status: code.status, message)
+        // `internal` from here is a participant's failure. The gateway's own come as an `HTTPError`, and are logged.
+        cause = HTTPError(code.cause, status: code == .internal ? .badGateway : code.status, message)
     }
 
     /// `invalid_argument` of a field of the request.
@@ -98,9 +99,7 @@ extension TwirpError.Code {
         case .notFound, .badRoute: .notFound
         case .alreadyExists, .failedPrecondition: .conflict
         case .resourceExhausted: .limitExceeded
-        case .deadlineExceeded, .canceled, .unavailable: .unsupported
-        case .unimplemented: .unsupported
-        case .internal: .internalError
+        case .deadlineExceeded, .canceled, .unavailable, .unimplemented, .internal: .unsupported
         }
     }
 }

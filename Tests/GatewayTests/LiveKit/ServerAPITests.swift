@@ -122,7 +122,7 @@ struct ServerAPITests {
         #expect(try api.refusal("AgentDispatchService/DeleteDispatch", #"{"room":"r","dispatchId":"x"}"#) == "not_found")
         #expect(try api.refusal("AgentDispatchService/CreateDispatch", #"{"room":"r","agentName":"nobody"}"#) == "not_found")
         #expect(try api.refusal("AgentDispatchService/CreateDispatch", #"{"room":"r"}"#) == "invalid_argument")
-        #expect(try api.refusal("RoomService/MoveParticipant", "{}") == "unimplemented")
+        #expect(try api.refusal("RoomService/MoveParticipant", #"{"room":"r"}"#) == "unimplemented")
         #expect(try api.refusal("Egress/StartTrackEgress", "{}") == "unimplemented")
         #expect(try api.refusal("Egress/StartRoomCompositeEgress", #"{"roomName":"r","audioOnly":true}"#) == "failed_precondition")
     }

@@ -104,7 +104,7 @@ struct ValidationTests {
         let dispatch = DispatchInbox()
         let gateway = try TestGateway(dispatch: dispatch, serving: { _, _ in [] })
         let job = JobInfo(id: JobID(text: "JB_1"), room: "r", assistant: "helper", reason: .request, status: .succeeded, attempt: 1)
-        dispatch.registry.note(job)
+        dispatch.registry.note(job, at: 0)
         let agent = Self.token("assistant:helper") {
             $0.kind = .agent
             $0.attributes = [DispatchRegistry.attribute: DispatchRegistry.attributeValue(of: job)]

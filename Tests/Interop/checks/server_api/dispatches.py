@@ -58,6 +58,8 @@ async def deletion(world: World):
         await worker.message("job.offered", offered.id)
         deleted = await dispatches.delete_dispatch(offered.id, world.room)
         expect_equal((deleted.id, deleted.agent_name, deleted.room), (offered.id, name, world.room), "DeleteDispatch: the dispatch")
+        lifetime = deleted.state.deleted_at - deleted.state.created_at
+        expect(0 < lifetime < 60e9, f"DeleteDispatch: a lifetime of {lifetime} ns")
         await worker.message("job.cancelled", offered.id)
         running = await dispatches.create_dispatch(creation(world, name))
         expect(running.id != offered.id, f"CreateDispatch after DeleteDispatch: {running.id} again")
