@@ -11,7 +11,7 @@ package import Wire
 /// Created before the gateway, which needs `auditEvents`, `recordings` and `callInbox`. The services are created once the gateway supplies
 /// its `RoomService`.
 package struct BackendServices: Sendable {
-    package let store: SessionStore
+    package let store: Store
     package let accounts: AccountService
     package let sessionRooms: SessionRooms
     /// Nil disables recording.
@@ -36,7 +36,7 @@ package struct BackendServices: Sendable {
     ///   - accountSettings: the configuration section `accounts`.
     ///   - operatorLog: the operator's log of sessions and calls.
     package init(
-        store: SessionStore, externalIssuer: ExternalIssuer? = nil, publicURL: String? = nil, recordingsDirectory: String? = nil,
+        store: Store, externalIssuer: ExternalIssuer? = nil, publicURL: String? = nil, recordingsDirectory: String? = nil,
         dispatch: DispatchInbox? = nil, webhookEndpoints endpoints: [String] = [], assistants: AssistantDirectory = AssistantDirectory(),
         accountSettings: AccountSettings = AccountSettings(), operatorLog: OperatorLog = .silent
     ) throws {
@@ -44,10 +44,10 @@ package struct BackendServices: Sendable {
         self.assistants = assistants
         let rooms = SessionRooms(recordsLogged: recordingsDirectory != nil)
         sessionRooms = rooms
-        recordings = try recordingsDirectory.map { try SessionRecordings(store: store, rooms: rooms, directory: $0) }
+        recordings = try recordingsDirectory.map { try SessionRecordings(store: store.sessions, rooms: rooms, directory: $0) }
         let tokens = try UserTokens(key: store.userTokenKey, externalIssuer: externalIssuer)
         webhooks = WebhookWriter(to: endpoints)
-        accounts = AccountService(store: store, tokens: tokens, webhooks: webhooks, settings: accountSettings)
+        accounts = AccountService(store: store.accounts, tokens: tokens, webhooks: webhooks, settings: accountSettings)
         let inbox = CallInbox(tokens: tokens)
         callInbox = inbox
         self.dispatch = dispatch
@@ -76,17 +76,19 @@ package struct BackendServices: Sendable {
     /// Recovers the previous process's state: sessions continue, and rooms and calls left open by a crash are announced as ended. Call
     /// before the gateway admits anyone.
     package func restore() async throws {
-        for session in try await store.openSessions(startedBefore: .now, limit: 100_000) { sessionRooms.restore(session) }
+        for session in try await store.sessions.openSessions(startedBefore: .now, limit: 100_000) { sessionRooms.restore(session) }
         for user in sessionRooms.users {
-            for room in sessionRooms.rooms(of: user) { await sessionRooms.brief(room, from: store) }
+            for room in sessionRooms.rooms(of: user) { await sessionRooms.brief(room, from: store.sessions) }
         }
-        assistants.load(try await store.assistants())
-        for open in try await store.openAnnouncements() { try await store.announce(webhooks.end(of: open, at: .now), at: .now) }
+        assistants.load(try await store.assistants.list())
+        for open in try await store.webhooks.openAnnouncements() {
+            try await store.webhooks.announce(webhooks.end(of: open, at: .now), at: .now)
+        }
     }
 
     package func sessionService(_ rooms: RoomService, keys: KeysInUse) -> SessionService {
         SessionService(
-            store: store, sessionRooms: sessionRooms, rooms: rooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL),
+            store: store.sessions, sessionRooms: sessionRooms, rooms: rooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL),
             recordings: recordings, webhooks: webhooks, auditEvents: auditEvents, dispatch: dispatch, assistants: assistants,
             operatorLog: operatorLog,
             tell: { [callInbox] user, event in callInbox.post(.message(event.bytes, to: Identity(text: user.text))) },
@@ -95,8 +97,8 @@ package struct BackendServices: Sendable {
 
     package func auditEventWriter(_ sessions: SessionService, summarizer: any Summarizer) -> AuditEventWriter {
         AuditEventWriter(
-            events: auditEvents, sessions: sessions, calls: callInbox.rooms, webhooks: webhooks,
-            maintenance: SessionMaintenance(sessions, summarizer))
+            events: auditEvents, sessions: sessions, calls: callInbox.rooms, webhooks: webhooks, outbox: store.webhooks,
+            maintenance: SessionMaintenance(sessions, summarizer, expireStore: { [store] in try await store.expire(at: $0) }))
     }
 
     /// The call service of a gateway that was given `callInbox`.
@@ -105,8 +107,8 @@ package struct BackendServices: Sendable {
         collaborators: CallCollaborators? = nil
     ) -> CallService {
         CallService(
-            inbox: callInbox, auditEvents: auditEvents, accounts: accounts, rooms: rooms,
-            tokens: RoomTokenMinter(keys: keys, publicURL: publicURL),
+            inbox: callInbox, auditEvents: auditEvents, accounts: accounts, conversations: store.conversations, outbox: store.webhooks,
+            rooms: rooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL),
             settings: settings,
             collaborators: collaborators ?? defaultCollaborators(server))
     }
@@ -143,7 +145,9 @@ package struct BackendServices: Sendable {
         let sender = apns.map {
             APNsSender($0, clock: ContinuousClock(), now: { .now }, random: { Double.random(in: 0..<1) }, sending: send)
         }
-        return PushService(pushes, store: store, webhooks: webhooks, apns: sender, counters: counters) { request in
+        return PushService(
+            pushes, store.accounts, store.sessions, store.calls, store.webhooks, webhooks: webhooks, apns: sender, counters: counters
+        ) { request in
             switch request.reason {
             case .call(let call): await calls.isRinging(call.id, request.user)
             // Connected devices receive `session.summary_ready` instead.
@@ -162,7 +166,9 @@ package struct BackendServices: Sendable {
         let playback = player.map {
             ClipPlayback($0, rooms: rooms, sessionRooms: sessionRooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL))
         }
-        return SpeechService(store: store, generator: generator, limits: limits, counters: counters, playback: playback) { owner, message in
+        return SpeechService(
+            store: store.clips, generator: generator, limits: limits, counters: counters, playback: playback
+        ) { owner, message in
             await calls.send(message, to: owner)
         }
     }
@@ -175,14 +181,18 @@ package struct BackendServices: Sendable {
                 await sessions.closeRooms(of: user)
             })
         let user = self.accounts.userAccess
+        let exported = AccountExport.Sources(
+            accounts: store.accounts, sessions: store.sessions, conversations: store.conversations, calls: store.calls)
         let turnAuthor = Access.requester("`roomAdmin`", self.accounts, sessions.tokens.keys) { request in
             .administer(room: Session.roomPrefix + request.parameter("id").lowercased())
         }
         return accounts + PasswordRoutes.routes(self.accounts, revoked: { await calls.closeDevices(of: $0) })
-            + ExportRoutes.routes(self.accounts) + SessionRoutes.routes(sessions, user: user, turnAuthor: turnAuthor)
-            + CallRoutes.routes(calls, store, user: user) + ContactRoutes.routes(store, user: user)
-            + PushRoutes.routes(store, user: user)
-            + ConversationRoutes.routes(self.accounts, ConversationNewsSender(webhooks: webhooks, inbox: callInbox))
+            + ExportRoutes.routes(self.accounts, from: exported)
+            + SessionRoutes.routes(sessions, store.accounts, user: user, turnAuthor: turnAuthor)
+            + CallRoutes.routes(calls, store.calls, user: user) + ContactRoutes.routes(store.accounts, user: user)
+            + PushRoutes.routes(store.calls, user: user)
+            + ConversationRoutes.routes(
+                self.accounts, store.conversations, ConversationNewsSender(webhooks: webhooks, inbox: callInbox))
             + AssistantRoutes.choiceRoutes(assistants, dispatch?.registry, user: user)
     }
 }

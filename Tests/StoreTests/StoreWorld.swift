@@ -12,12 +12,12 @@ final class StoreWorld: Sendable {
 
     let directory: String
     let masterKey: MasterKey
-    let store: SessionStore
+    let store: Store
 
     init(sizeMax: Int? = nil) throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("store-\(UUID().uuidString)").path
         masterKey = MasterKey()
-        store = try SessionStore(directory: directory, masterKeys: [masterKey], passwordCost: Self.quickCost, sizeMax: sizeMax)
+        store = try Store(directory: directory, masterKeys: [masterKey], passwordCost: Self.quickCost, sizeMax: sizeMax)
     }
 
     deinit {
@@ -29,12 +29,13 @@ final class StoreWorld: Sendable {
 
     /// A user with logging enabled.
     func makeUser(_ email: String = "\(UUID().uuidString)@example.org", isLogged: Bool = true) async throws -> User {
-        let user = try await store.createUser(email: email, password: Self.password, at: now)
-        return isLogged ? try await store.updateSettings(of: user.id) { ($0.loggingEnabled, $0.hasSeenOnboarding) = (true, true) } : user
+        let user = try await store.accounts.createUser(email: email, password: Self.password, at: now)
+        return isLogged
+            ? try await store.accounts.updateSettings(of: user.id) { ($0.loggingEnabled, $0.hasSeenOnboarding) = (true, true) } : user
     }
 
     func startSession(of user: User, at time: WallTime? = nil) async throws -> Session {
-        try await store.startSession(SessionRequest(context: "phone"), of: user.id, at: time ?? now).session
+        try await store.sessions.start(SessionRequest(context: "phone"), of: user.id, at: time ?? now).session
     }
 
     /// A session that has ended, with turns of these words by turns.
@@ -43,9 +44,9 @@ final class StoreWorld: Sendable {
         let session = try await startSession(of: user, at: time)
         for (index, text) in words.enumerated() {
             let turn = turn(text, in: session, after: .seconds(index), by: index.isMultiple(of: 2) ? .user : .assistant)
-            _ = try await store.append(turn, of: user.id)
+            _ = try await store.sessions.append(turn, of: user.id)
         }
-        return try await store.endSession(session.id, of: user.id, at: session.startedAt + .seconds(60)).session
+        return try await store.sessions.end(session.id, of: user.id, at: session.startedAt + .seconds(60)).session
     }
 
     func turn(_ text: String, in session: Session, after: Duration = .zero, by speaker: Turn.Speaker = .user) -> Turn {

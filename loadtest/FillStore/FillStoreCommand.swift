@@ -41,7 +41,7 @@ struct FillStoreCommand: AsyncParsableCommand {
 
     func run() async throws {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        let store = try SessionStore(directory: directory, masterKeys: [try MasterKey.make(file: directory + "/master.key")])
+        let store = try Store(directory: directory, masterKeys: [try MasterKey.make(file: directory + "/master.key")])
         let userIDs = try await makeUsers(in: store)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<sessions {
@@ -54,44 +54,44 @@ struct FillStoreCommand: AsyncParsableCommand {
         try store.close()
     }
 
-    private func makeUsers(in store: SessionStore) async throws -> [UserID] {
+    private func makeUsers(in store: Store) async throws -> [UserID] {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<users {
                 if number >= StoreLimits.passwordsAtOnceMax { try await group.next() }
                 group.addTask {
-                    let user = try await store.createUser(
+                    let user = try await store.accounts.createUser(
                         email: "user\(number)@example.org", password: SecretText(password), at: Self.now)
-                    _ = try await store.updateSettings(of: user.id) { ($0.loggingEnabled, $0.hasSeenOnboarding) = (true, true) }
+                    _ = try await store.accounts.updateSettings(of: user.id) { ($0.loggingEnabled, $0.hasSeenOnboarding) = (true, true) }
                 }
             }
             try await group.waitForAll()
         }
         var userIDs: [UserID] = []
-        for number in 0..<users { userIDs.append(try await store.user(email: "user\(number)@example.org").id) }
+        for number in 0..<users { userIDs.append(try await store.accounts.user(email: "user\(number)@example.org").id) }
         return userIDs
     }
 
     /// Stores one session. Sessions follow each other by a minute; the last ends now.
-    private func storeSession(number: Int, _ user: UserID, in store: SessionStore) async throws {
+    private func storeSession(number: Int, _ user: UserID, in store: Store) async throws {
         let start = WallTime(milliseconds: Self.now.milliseconds - Int64(sessions - number) * 60_000)
-        let session = try await store.startSession(SessionRequest(context: "phone"), of: user, at: start).session
+        let session = try await store.sessions.start(SessionRequest(context: "phone"), of: user, at: start).session
         var words = Words(seed: UInt64(number))
         for index in 0..<turns {
             let turn = Turn(
                 id: TurnID(), sessionID: session.id, timestamp: start + .seconds(index),
                 speaker: index.isMultiple(of: 2) ? .user : .assistant,
                 text: words.sentence())
-            _ = try await store.append(turn, of: user)
+            _ = try await store.sessions.append(turn, of: user)
         }
-        _ = try await store.endSession(session.id, of: user, at: start + .seconds(59))
+        _ = try await store.sessions.end(session.id, of: user, at: start + .seconds(59))
         // The job may belong to another session; each writer takes one.
-        guard let job = try await store.lease(.summary, for: .seconds(600), at: Self.now), let owner = job.userID,
+        guard let job = try await store.sessions.lease(.summary, for: .seconds(600), at: Self.now), let owner = job.userID,
             let id = SessionID(text: job.subject)
         else { return }
         let content = SummaryContent(
             title: words.sentence(), summaryText: (0..<4).map { _ in words.sentence() }.joined(separator: ". "),
             actionItems: [words.sentence()], tags: ["street", "house"])
-        _ = try await store.saveSummary(content, for: id, of: owner, finishing: job, at: Self.now)
+        _ = try await store.sessions.saveSummary(content, for: id, of: owner, finishing: job, at: Self.now)
     }
 
     private static let now = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))

@@ -7,7 +7,7 @@ internal import Wire
 
 /// `GET /v1/me/export`: all data of a user.
 enum ExportRoutes {
-    static func routes(_ accounts: AccountService) -> [Route] {
+    static func routes(_ accounts: AccountService, from sources: AccountExport.Sources) -> [Route] {
         let running = RunningExports()
         return [
             Route(
@@ -18,7 +18,7 @@ enum ExportRoutes {
             ) { request, user in
                 try running.begin(user)
                 defer { running.end(user) }
-                let export = try await AccountExport(of: user, after: try PageQuery.cursor(of: request), from: accounts.store)
+                let export = try await AccountExport(of: user, after: try PageQuery.cursor(of: request), from: sources)
                 var response = HTTPServerResponse(
                     status: .ok,
                     fields: [
@@ -34,6 +34,13 @@ enum ExportRoutes {
 /// The document: the account, its contacts, devices, conversations and calls, and its sessions with turns and summaries. Encoded piece by
 /// piece, because it may be large.
 struct AccountExport: Described {
+    struct Sources: Sendable {
+        let accounts: Accounts
+        let sessions: Sessions
+        let conversations: Conversations
+        let calls: Calls
+    }
+
     /// Sessions are added until the document has this size, in bytes.
     private static let bytesMax = 64 << 20
     private static let sessionsPerRead = 200
@@ -43,17 +50,17 @@ struct AccountExport: Described {
     private(set) var next: TimeCursor?
 
     /// - Parameter cursor: `next` of the previous document; nil for the first.
-    init(of id: UserID, after cursor: TimeCursor?, from store: SessionStore) async throws {
-        json = Array(#"{"user":"#.utf8) + (try JSON.encode(UserView(try await store.user(id)), names: .snakeCase))
-        if cursor == nil { try await addLists(of: id, from: store) }
+    init(of id: UserID, after cursor: TimeCursor?, from sources: Sources) async throws {
+        json = Array(#"{"user":"#.utf8) + (try JSON.encode(UserView(try await sources.accounts.user(id)), names: .snakeCase))
+        if cursor == nil { try await addLists(of: id, from: sources) }
         json += #","sessions":["#.utf8
         next = cursor
         var isFirst = true
         repeat {
-            let page = try await store.sessions(of: id, after: next, limit: Self.sessionsPerRead)
+            let page = try await sources.sessions.list(of: id, after: next, limit: Self.sessionsPerRead)
             next = page.next
             for line in page.elements {
-                guard let session = try await Self.session(line.id, of: id, from: store) else { continue }
+                guard let session = try await Self.session(line.id, of: id, from: sources.sessions) else { continue }
                 if !isFirst { json.append(UInt8(ascii: ",")) }
                 json += session
                 isFirst = false
@@ -67,22 +74,22 @@ struct AccountExport: Described {
     }
 
     /// Adds the lists whose length `StoreLimits` bounds. Only the first document has them.
-    private mutating func addLists(of id: UserID, from store: SessionStore) async throws {
+    private mutating func addLists(of id: UserID, from sources: Sources) async throws {
         let limit = StoreLimits.linesPerPageMax
         let contacts = try await Self.all { (cursor: NumberCursor?) -> ([Contact], NumberCursor?) in
-            let page = try await store.contacts(of: id, after: cursor, limit: limit)
+            let page = try await sources.accounts.contacts(of: id, after: cursor, limit: limit)
             return (page.elements, page.next)
         }
         try add(contacts, as: "contacts")
-        try add(try await store.pushDevices(of: id).map(PushDeviceView.init), as: "devices")
+        try add(try await sources.calls.pushDevices(of: id).map(PushDeviceView.init), as: "devices")
         let conversations = try await Self.all { (cursor: TimeCursor?) -> ([JSONView<Conversation>.Shown], TimeCursor?) in
-            let page = try await store.conversations(of: id, after: cursor, limit: limit)
+            let page = try await sources.conversations.list(of: id, after: cursor, limit: limit)
             return (page.elements.map { ConversationViews.conversation($0) }, page.next)
         }
         add(JSON.text(conversations), as: "conversations")
-        try add(try await store.texts(of: id).map(ExportedText.init), as: "texts")
+        try add(try await sources.conversations.texts(of: id).map(ExportedText.init), as: "texts")
         let calls = try await Self.all { (cursor: TimeCursor?) -> ([CallLogEntry], TimeCursor?) in
-            let page = try await store.calls(of: id, after: cursor, limit: limit)
+            let page = try await sources.calls.list(of: id, after: cursor, limit: limit)
             return (page.elements, page.next)
         }
         try add(calls, as: "calls")
@@ -113,10 +120,10 @@ struct AccountExport: Described {
     }
 
     /// - Returns: nil if the session has been deleted in the meantime.
-    private static func session(_ id: SessionID, of user: UserID, from store: SessionStore) async throws -> [UInt8]? {
+    private static func session(_ id: SessionID, of user: UserID, from sessions: Sessions) async throws -> [UInt8]? {
         do throws(StoreError) {
-            let record = try await store.record(of: id, of: user)
-            let recordings = try await store.recordings(of: id, of: user)
+            let record = try await sessions.record(of: id, of: user)
+            let recordings = try await sessions.recordings(of: id, of: user)
             return JSON.text(ExportedSession.view(ExportedSession(record: record, recordings: recordings)), capacity: 16_384)
         } catch .notFound {
             return nil

@@ -146,7 +146,7 @@ struct CodeBody: Decodable, Sendable, Described {
 
 /// `/v1/contacts`. Contacts are only stored: no response reveals whether an address has an account.
 enum ContactRoutes {
-    static func routes(_ store: SessionStore, user: Access<UserID>) -> [Route] {
+    static func routes(_ store: Accounts, user: Access<UserID>) -> [Route] {
         [
             Route(
                 .get, "/v1/contacts", "Lists the user's contacts in their order; a Link header gives the next page", access: user,

@@ -7,7 +7,7 @@ internal import Wire
 
 /// User accounts and authentication.
 package struct AccountService: Sendable {
-    package let store: SessionStore
+    package let store: Accounts
     package let tokens: UserTokens
     let webhooks: WebhookWriter
     package let settings: AccountSettings
@@ -22,7 +22,7 @@ package struct AccountService: Sendable {
     /// Lifetime of an unused refresh token.
     static let refreshLifetime = Duration.seconds(30 * 86_400)
 
-    package init(store: SessionStore, tokens: UserTokens, webhooks: WebhookWriter, settings: AccountSettings = AccountSettings()) {
+    package init(store: Accounts, tokens: UserTokens, webhooks: WebhookWriter, settings: AccountSettings = AccountSettings()) {
         self.store = store
         self.tokens = tokens
         self.webhooks = webhooks

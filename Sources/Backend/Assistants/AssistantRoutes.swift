@@ -8,7 +8,7 @@ internal import Wire
 /// `/v1/assistants…`, `/v1/users/me/assistants` and `/v1/voices`: public views of assistants, and their definitions for administrators.
 package enum AssistantRoutes {
     /// - Parameter store: keeps definitions; nil omits the routes that change them.
-    package static func routes(_ assistants: AssistantDirectory, keys: KeysInUse, store: SessionStore? = nil) -> [Route] {
+    package static func routes(_ assistants: AssistantDirectory, keys: KeysInUse, store: Assistants? = nil) -> [Route] {
         let administrator = Access.grant("`roomCreate`", keys) { _ in .manageAssistants }
         return [
             Route(
@@ -52,7 +52,7 @@ package enum AssistantRoutes {
     static let notFound = HTTPError(.assistantNotFound, "no assistant has this id")
 
     private static func changingRoutes(
-        _ assistants: AssistantDirectory, _ administrator: Access<AccessToken>, _ store: SessionStore
+        _ assistants: AssistantDirectory, _ administrator: Access<AccessToken>, _ store: Assistants
     ) -> [Route] {
         return [
             Route(
@@ -73,7 +73,7 @@ package enum AssistantRoutes {
             ) { request, _ in
                 let id = request.parameter("id")
                 do throws(StoreError) {
-                    try await store.deleteAssistant(id)
+                    try await store.delete(id)
                 } catch .notFound {
                     throw HTTPError(.assistantNotFound, "the store has no assistant with this id")
                 }

@@ -6,7 +6,7 @@ internal import Wire
 
 /// `/v1/calls…`: the same requests as on the user's channel. Another user's call is answered with 404.
 enum CallRoutes {
-    static func routes(_ calls: CallService, _ store: SessionStore, user: Access<UserID>) -> [Route] {
+    static func routes(_ calls: CallService, _ store: Calls, user: Access<UserID>) -> [Route] {
         [
             Route(
                 .post, "/v1/calls", "Calls users and assistants; the same Idempotency-Key gives the same call", access: user,
@@ -30,7 +30,7 @@ enum CallRoutes {
             ) { request, user in
                 await calls.settleHistory(of: user)
                 return try await PageQuery.response(to: request) { cursor, limit in
-                    let page = try await store.calls(of: user, after: cursor, limit: limit)
+                    let page = try await store.list(of: user, after: cursor, limit: limit)
                     return (page.elements, page.next)
                 }
             },

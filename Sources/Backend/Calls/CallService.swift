@@ -20,6 +20,8 @@ package actor CallService: Service {
     /// Webhooks and the history of calls are stored in order with the events of the calls' rooms.
     private let auditEvents: AuditEventQueue
     private let accounts: AccountService
+    private let conversationStore: Conversations
+    private let outbox: Webhooks
     private let rooms: RoomService
     private let tokens: RoomTokenMinter
     private let collaborators: CallCollaborators
@@ -50,13 +52,14 @@ package actor CallService: Service {
     }
 
     init(
-        inbox: CallInbox, auditEvents: AuditEventQueue, accounts: AccountService, rooms: RoomService, tokens: RoomTokenMinter,
-        settings: CallSettings,
-        collaborators: CallCollaborators
+        inbox: CallInbox, auditEvents: AuditEventQueue, accounts: AccountService, conversations: Conversations, outbox: Webhooks,
+        rooms: RoomService, tokens: RoomTokenMinter, settings: CallSettings, collaborators: CallCollaborators
     ) {
         self.inbox = inbox
         self.auditEvents = auditEvents
         self.accounts = accounts
+        conversationStore = conversations
+        self.outbox = outbox
         self.rooms = rooms
         self.tokens = tokens
         self.collaborators = collaborators
@@ -323,19 +326,18 @@ package actor CallService: Service {
     ) async throws(CallError) -> [CallParty] {
         guard parties.isEmpty else { throw CallError(.invalidArgument, "give either `to` or `conversation`") }
         guard let user = UserID(text: caller.text), let id = ConversationID(text: conversation) else { throw .noSuchConversation }
-        let store = accounts.store
         do {
             var others: [UserID] = []
             var cursor: NumberCursor?
             repeat {
-                let page = try await store.members(of: id, for: user, after: cursor, limit: StoreLimits.linesPerPageMax)
+                let page = try await conversationStore.members(of: id, for: user, after: cursor, limit: StoreLimits.linesPerPageMax)
                 others += page.elements.filter { $0.state == .joined && $0.user != user }.map(\.user)
                 cursor = page.next
             } while cursor != nil
             guard others.count < ProtocolLimits.callMembersMax else {
                 throw CallError(.limitExceeded, "a call has at most \(ProtocolLimits.callMembersMax) members; the conversation has more")
             }
-            let reachable = try await store.callees(at: others.map(UserAddress.id), for: user)
+            let reachable = try await accounts.store.callees(at: others.map(UserAddress.id), for: user)
             let callees = others.filter { reachable[.id($0)] != nil }
             guard !callees.isEmpty else { throw CallError(.notFound, "nobody else in this conversation can be called") }
             return callees.map { .user(Identity(text: $0.text)) }
@@ -452,11 +454,11 @@ package actor CallService: Service {
 
     private func store(_ announcement: Announcement, in room: String) {
         guard !announcement.webhooks.isEmpty || announcement.call != nil || !announcement.audio.isEmpty else { return }
-        let (store, events, outlet, log) = (accounts.store, auditEvents, collaborators.conversations, log)
+        let (outbox, events, outlet, log) = (outbox, auditEvents, collaborators.conversations, log)
         let isTaken = events.append(
             RoomWrite(room) {
                 do {
-                    try await events.persisting { try await store.announce(announcement, telling: outlet, at: .now) }
+                    try await events.persisting { try await outbox.announce(announcement, telling: outlet, at: .now) }
                 } catch {
                     log.error("webhooks or the history of a call were lost", metadata: ["error": "\(error)"])
                 }

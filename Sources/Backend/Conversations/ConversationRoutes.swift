@@ -6,8 +6,8 @@ internal import Wire
 
 /// `/v1/conversations…`: persistent conversations of users. For users who are not members, a conversation does not exist.
 enum ConversationRoutes {
-    static func routes(_ accounts: AccountService, _ sender: ConversationNewsSender) -> [Route] {
-        let (store, user) = (accounts.store, accounts.userAccess)
+    static func routes(_ accounts: AccountService, _ store: Conversations, _ sender: ConversationNewsSender) -> [Route] {
+        let user = accounts.userAccess
         let texts = RequestRate(
             50, per: .seconds(10), HTTPError(.tooManyEvents, "too many texts in a short time; try again later"))
         let invitations = RequestRate(
@@ -17,7 +17,7 @@ enum ConversationRoutes {
                 .post, "/v1/conversations", "Makes a conversation, which the user has joined", access: user, body: NewConversation.self,
                 responses: [.json(ConversationViews.conversation, status: .created), .storeFull]
             ) { _, user, body in
-                let made = try await store.makeConversation(named: body.name, by: user, telling: sender.outlet(), at: .now)
+                let made = try await store.make(named: body.name, by: user, telling: sender.outlet(), at: .now)
                 return .json(ConversationViews.conversation(made), status: .created)
             },
             Route(
@@ -27,7 +27,7 @@ enum ConversationRoutes {
                 responses: [.json(.array(of: ConversationViews.conversation.schema))]
             ) { request, user in
                 try await PageQuery.views(to: request) { cursor, limit in
-                    let page = try await store.conversations(of: user, after: cursor, limit: limit)
+                    let page = try await store.list(of: user, after: cursor, limit: limit)
                     return (page.elements.map { ConversationViews.conversation($0) }, page.next)
                 }
             },
@@ -48,7 +48,8 @@ enum ConversationRoutes {
                 guard try await store.conversation(id, of: user).state == .joined else { throw StoreError.notFound }
                 let isInvited = try await accounts.guesses.attempt(by: [AccountService.callees(of: user.text)]) { () -> Bool? in
                     guard let address = UserAddress(text: body.user),
-                        let guest = try await store.callees(at: [address], for: user, isConfirmed: accounts.settings.confirmsEmail)[address]
+                        let guest = try await accounts.store.callees(
+                            at: [address], for: user, isConfirmed: accounts.settings.confirmsEmail)[address]
                     else { return nil }
                     // A user with too many invitations looks like an unknown one, and counts as one.
                     do throws(StoreError) {

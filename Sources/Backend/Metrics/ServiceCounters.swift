@@ -64,7 +64,7 @@ extension ServiceCounters {
         record(attempt.duration, in: .webhookSeconds)
     }
 
-    /// Records an operation of the store; for `SessionStore.init(observing:)`.
+    /// Records an operation of the store; for `Store.init(observing:)`.
     package func record(_ operation: StoreOperation, _ duration: Duration, _ error: StoreError?) {
         record(duration, in: .storeSeconds, operation.rawValue)
         if let name = error?.operationalName { add(to: .storeErrors, name) }

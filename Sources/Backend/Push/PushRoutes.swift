@@ -6,7 +6,7 @@ internal import Store
 
 /// `/v1/devices`: the devices that can be woken for calls and summaries. Tokens are never returned.
 enum PushRoutes {
-    static func routes(_ store: SessionStore, user: Access<UserID>) -> [Route] {
+    static func routes(_ store: Calls, user: Access<UserID>) -> [Route] {
         return [
             Route(
                 .post, "/v1/devices", "Registers a device that is woken for incoming calls and summaries; a known token keeps its id",

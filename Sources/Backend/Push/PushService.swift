@@ -59,7 +59,10 @@ package struct PushQueue: Sendable {
 /// summaries are processed at once.
 package struct PushService: Service {
     private let queue: PushQueue
-    private let store: SessionStore
+    private let accounts: Accounts
+    private let sessions: Sessions
+    private let calls: Calls
+    private let outbox: Webhooks
     private let webhooks: WebhookWriter
     private let apns: APNsSender<ContinuousClock>?
     private let counters: ServiceCounters
@@ -69,11 +72,15 @@ package struct PushService: Service {
     private let log = Logger(label: "patchbay.push")
 
     init(
-        _ queue: PushQueue, store: SessionStore, webhooks: WebhookWriter, apns: APNsSender<ContinuousClock>?, counters: ServiceCounters,
+        _ queue: PushQueue, _ accounts: Accounts, _ sessions: Sessions, _ calls: Calls, _ outbox: Webhooks, webhooks: WebhookWriter,
+        apns: APNsSender<ContinuousClock>?, counters: ServiceCounters,
         isWanted: @escaping @Sendable (PushRequest) async -> Bool
     ) {
         self.queue = queue
-        self.store = store
+        self.accounts = accounts
+        self.sessions = sessions
+        self.calls = calls
+        self.outbox = outbox
         self.webhooks = webhooks
         self.apns = apns
         self.counters = counters
@@ -112,7 +119,7 @@ package struct PushService: Service {
     private func wake(_ request: PushRequest) async {
         do {
             guard await isWanted(request), let push = try await push(for: request) else { return }
-            let devices = try await store.pushDevices(of: request.user).filter { push.isCall || $0.takesAlerts }
+            let devices = try await calls.pushDevices(of: request.user).filter { push.isCall || $0.takesAlerts }
             let direct = apns == nil ? [] : devices.filter { $0.platform == .ios }
             let others = devices.filter { !direct.contains($0) }
             if !others.isEmpty { try await send(request, to: others) }
@@ -130,8 +137,8 @@ package struct PushService: Service {
         case .call(let call): return APNsPush(call, until: request.expiresAt)
         case .summary(let session):
             do {
-                guard try await store.user(request.user).settings.pushesSummaries else { return nil }
-                return APNsPush(try await store.listing(of: session.id, of: request.user), at: .now, until: request.expiresAt)
+                guard try await accounts.user(request.user).settings.pushesSummaries else { return nil }
+                return APNsPush(try await sessions.listing(of: session.id, of: request.user), at: .now, until: request.expiresAt)
             } catch StoreError.notFound {
                 return nil
             }
@@ -141,7 +148,7 @@ package struct PushService: Service {
     private func send(_ request: PushRequest, to devices: [PushDevice]) async throws {
         let webhooks = webhooks.webhooks(for: request, to: devices, at: .now)
         guard !webhooks.isEmpty else { return }
-        try await store.enqueue(webhooks, at: .now)
+        try await outbox.enqueue(webhooks, at: .now)
         counters.add(devices.count, to: .pushes, "webhook")
     }
 
@@ -155,10 +162,10 @@ package struct PushService: Service {
             // A registration after the one that failed stays.
             let before = time ?? device.registeredAt
             if push.isCall {
-                try? await store.removePushDevice(device.id, of: request.user, registeredBefore: before)
+                try? await calls.removePushDevice(device.id, of: request.user, registeredBefore: before)
             } else {
                 // Calls use a separate token, which may be valid.
-                try? await store.removeAlertToken(of: device.id, of: request.user, registeredBefore: before)
+                try? await calls.removeAlertToken(of: device.id, of: request.user, registeredBefore: before)
             }
         case .rejected(let reason):
             log.error("APNs rejected a push", metadata: request.logMetadata.merging(["reason": .string(reason)]) { $1 })

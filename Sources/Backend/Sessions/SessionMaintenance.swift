@@ -12,11 +12,14 @@ struct SessionMaintenance: Sendable {
 
     private let sessions: SessionService
     private let summarizer: any Summarizer
+    private let expireStore: @Sendable (WallTime) async throws -> Void
     private let log = Logger(label: "patchbay.sessions")
 
-    init(_ sessions: SessionService, _ summarizer: any Summarizer) {
+    /// - Parameter expireStore: deletes what is past its retention.
+    init(_ sessions: SessionService, _ summarizer: any Summarizer, expireStore: @escaping @Sendable (WallTime) async throws -> Void) {
         self.sessions = sessions
         self.summarizer = summarizer
+        self.expireStore = expireStore
     }
 
     /// Runs until the task is cancelled.
@@ -74,7 +77,7 @@ struct SessionMaintenance: Sendable {
     }
 
     private func expire() async throws {
-        _ = try await sessions.store.expire(at: .now)
+        try await expireStore(.now)
         for user in sessions.sessionRooms.users { await sessions.updateBriefings(of: user) }
         try await sessions.recordings?.removeOrphaned()
     }

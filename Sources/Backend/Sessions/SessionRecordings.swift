@@ -9,12 +9,12 @@ internal import Wire
 /// Stores recordings of logged sessions: one file per track, sealed chunk by chunk with its user's key. Each chunk is preceded by its
 /// length (four bytes, big-endian). A chunk truncated by a crash is ignored when reading.
 package struct SessionRecordings: RecordingStore {
-    private let store: SessionStore
+    private let store: Sessions
     private let rooms: SessionRooms
     private let directory: URL
 
     /// - Parameter directory: created if missing. Access of others to it and its files is removed.
-    package init(store: SessionStore, rooms: SessionRooms, directory: String) throws {
+    package init(store: Sessions, rooms: SessionRooms, directory: String) throws {
         self.store = store
         self.rooms = rooms
         self.directory = URL(filePath: directory, directoryHint: .isDirectory)

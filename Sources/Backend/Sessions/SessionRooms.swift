@@ -212,7 +212,7 @@ extension SessionRooms {
     }
 
     /// Reloads the briefing notes of a room's session from the store. On failure the briefing stays without them.
-    func brief(_ room: String, from store: SessionStore) async {
+    func brief(_ room: String, from store: Sessions) async {
         guard let (session, lookup) = beginLookup(room) else { return }
         var background = SessionBackground()
         do {

@@ -9,7 +9,9 @@ internal import Wire
 enum SessionRoutes {
     private static let log = Logger(label: "patchbay.sessions")
 
-    static func routes(_ sessions: SessionService, user: Access<UserID>, turnAuthor: Access<Requester>) -> [Route] {
+    static func routes(
+        _ sessions: SessionService, _ accounts: Accounts, user: Access<UserID>, turnAuthor: Access<Requester>
+    ) -> [Route] {
         let id = RouteParameter.path("id", .uuid, "The session")
         let store = sessions.store
         return [
@@ -72,7 +74,7 @@ enum SessionRoutes {
                 parameters: [id, .query("format", .choice(ExportFormat.allCases.map(\.rawValue)), "json by default")],
                 responses: [.content("*/*"), .error(.notFound)]
             ) { request, user in
-                try await export(request, user, store)
+                try await export(request, user, store, accounts)
             },
             Route(
                 .get, "/v1/sessions/:id/recordings", "Lists the names of a session's recordings", access: user, parameters: [id],
@@ -121,17 +123,19 @@ enum SessionRoutes {
         return key
     }
 
-    private static func list(_ request: HTTPServerRequest, _ user: UserID, _ store: SessionStore) async throws -> HTTPServerResponse {
-        let page = try await store.sessions(of: user, after: try PageQuery.cursor(of: request), limit: PageQuery.limit(of: request))
+    private static func list(_ request: HTTPServerRequest, _ user: UserID, _ store: Sessions) async throws -> HTTPServerResponse {
+        let page = try await store.list(of: user, after: try PageQuery.cursor(of: request), limit: PageQuery.limit(of: request))
         var response = HTTPServerResponse.json(page.elements.map(SessionLine.init), capacity: 512 * page.elements.count)
         PageQuery.link(response: &response, to: page.next.map { "cursor=\($0.text)" }, request)
         return response
     }
 
-    private static func export(_ request: HTTPServerRequest, _ user: UserID, _ store: SessionStore) async throws -> HTTPServerResponse {
+    private static func export(
+        _ request: HTTPServerRequest, _ user: UserID, _ store: Sessions, _ accounts: Accounts
+    ) async throws -> HTTPServerResponse {
         let format = request.query("format").flatMap(ExportFormat.init) ?? .json
         let record = try await store.record(of: try sessionID(request), of: user)
-        let export = Export(record, try await store.user(user).settings)
+        let export = Export(record, try await accounts.user(user).settings)
         let file = try await export.file(as: format)
         if !file.scriptsWithoutFont.isEmpty {
             log.warning(

@@ -7,7 +7,7 @@ internal import Wire
 
 /// Starts and ends users' sessions, each with its own room.
 package struct SessionService: Sendable {
-    package let store: SessionStore
+    package let store: Sessions
     let sessionRooms: SessionRooms
     let rooms: RoomService
     let tokens: RoomTokenMinter
@@ -34,7 +34,7 @@ package struct SessionService: Sendable {
         request.assistantLanguage = request.assistantID.flatMap { assistants.definition($0)?.language }
         let start = sessionRooms.beginStart()
         defer { sessionRooms.finish(start) }
-        let (session, isNew) = try await store.startSession(request, of: user, at: .now)
+        let (session, isNew) = try await store.start(request, of: user, at: .now)
         if isNew { operatorLog.started(session) }
         guard session.endedAt == nil, sessionRooms.add(session, clientContext: request.clientContext, start) else {
             throw HTTPError(.sessionEnded, status: .conflict, "the session started with this Idempotency-Key has ended; use a new key")
@@ -95,7 +95,7 @@ package struct SessionService: Sendable {
     /// - Parameter request: the HTTP request that ended it.
     @discardableResult
     func storeEnd(of id: SessionID, of user: UserID, request: RequestContext?) async throws -> Session {
-        let (session, isEndedNow) = try await store.endSession(
+        let (session, isEndedNow) = try await store.end(
             id, of: user, webhooks: { webhooks.webhooks(forEndOf: $0, at: .now, request: request) }, at: .now)
         // Also if `end` has done so: a start may have read the session's row in between.
         sessionRooms.end(session.roomName, at: .now)
@@ -108,14 +108,14 @@ package struct SessionService: Sendable {
     }
 
     func delete(_ id: SessionID, of user: UserID) async throws {
-        try await store.deleteSession(id, of: user)
+        try await store.delete(id, of: user)
         await close(Session.roomName(of: id))
         await updateBriefings(of: user)
         try await recordings?.removeOrphaned()
     }
 
     func deleteAll(of user: UserID) async throws {
-        _ = try await store.deleteSessions(of: user)
+        _ = try await store.deleteAll(of: user)
         await closeRooms(of: user)
     }
 

@@ -17,7 +17,7 @@ package actor SpeechService: Service {
     /// The share of a job's progress that the generator accounts for; the rest is for encoding.
     static let generatingPercent = 90
 
-    private let store: SessionStore
+    private let store: Clips
     private let generator: any SpeechGenerator
     private let limits: SpeechLimits
     private let counters: ServiceCounters
@@ -45,7 +45,7 @@ package actor SpeechService: Service {
     private static let deedsMax = 1_000
 
     init(
-        store: SessionStore, generator: any SpeechGenerator, limits: SpeechLimits, counters: ServiceCounters,
+        store: Clips, generator: any SpeechGenerator, limits: SpeechLimits, counters: ServiceCounters,
         playback: ClipPlayback? = nil, tell: @escaping @Sendable (Identity, [UInt8]) async -> Void
     ) {
         self.store = store
@@ -72,7 +72,7 @@ package actor SpeechService: Service {
     private func resume() async {
         do {
             try await StoreError.retryingWhileUnavailable {
-                for clip in try await store.queuedSpeechClips() {
+                for clip in try await store.queued() {
                     let requesters = Set(clip.users.map(SpeechRequester.user)).union(clip.isShared ? [.earlierService] : [])
                     apply { queue.add(clip.id, for: requesters, at: .now, into: &$0) }
                 }
@@ -98,17 +98,17 @@ package actor SpeechService: Service {
     func request(_ request: SpeechRequest, by requester: SpeechRequester) async throws -> ClipView {
         guard !isStopped else { throw Self.busy }
         // Without a write.
-        if let known = try await store.speechClip(for: request, of: requester.owner), known.status == .ready {
+        if let known = try await store.clip(for: request, of: requester.owner), known.status == .ready {
             counters.add(to: .speechClips, "found")
             return view(of: known, for: requester)
         }
         if let refusal = queue.refusal(of: requester) { throw Self.error(refusal) }
-        let clip = try await store.addSpeechClip(for: request, of: requester.owner, limits: limits.clips, at: .now)
+        let clip = try await store.add(for: request, of: requester.owner, limits: limits.clips, at: .now)
         if clip.status == .ready { counters.add(to: .speechClips, "found") }
         if clip.status == .queued, !isStopped {
             // Other requests may have been added meanwhile.
             if !queue.hasJob(clip.id), let refusal = queue.refusal(of: requester) {
-                try? await store.forgetSpeechClip(clip.id, of: requester.owner)
+                try? await store.forget(clip.id, of: requester.owner)
                 throw Self.error(refusal)
             }
             apply { queue.add(clip.id, for: [requester], at: .now, into: &$0) }
@@ -120,21 +120,21 @@ package actor SpeechService: Service {
 
     /// Returns the requester's own clip for a request; nil if there is none. Generates nothing and does not count as use.
     func find(_ request: SpeechRequest, for requester: SpeechRequester) async throws -> ClipView? {
-        try await store.speechClip(for: request, of: requester.owner).map { view(of: $0, for: requester) }
+        try await store.clip(for: request, of: requester.owner).map { view(of: $0, for: requester) }
     }
 
     /// Returns a page of the clips that the requester has requested. Administrators list the clips of services; a user's clip needs its id.
     func clips(
         of requester: SpeechRequester, after cursor: TimeCursor?, limit: Int
     ) async throws -> (lines: [ClipView], next: TimeCursor?) {
-        let page = try await store.speechClips(of: requester.owner, after: cursor, limit: limit)
+        let page = try await store.list(of: requester.owner, after: cursor, limit: limit)
         return (page.elements.map { view(of: $0, for: requester) }, page.next)
     }
 
     /// - Throws: `StoreError.notFound` for a clip that the requester must not see.
     func clip(_ id: ClipID, for requester: SpeechRequester) async throws -> ClipView {
         do throws(StoreError) {
-            return view(of: try await store.speechClip(id, of: requester.owner), for: requester)
+            return view(of: try await store.clip(id, of: requester.owner), for: requester)
         } catch {
             guard error == .notFound, let state = queue.state(of: id, for: requester) else { throw error }
             return ClipView(id, status: state.status, progress: state.progress)
@@ -142,9 +142,9 @@ package actor SpeechService: Service {
     }
 
     func audio(_ id: ClipID, for requester: SpeechRequester) async throws -> [UInt8] {
-        let clip = try await store.speechClip(id, of: requester.owner)
+        let clip = try await store.clip(id, of: requester.owner)
         guard clip.status == .ready else { throw HTTPError(.clipNotReady, "the clip is not ready; ask for its status") }
-        return try await store.speechAudio(id, of: requester.owner, at: .now)
+        return try await store.audio(id, of: requester.owner, at: .now)
     }
 
     /// Plays a clip into a room and returns when it has started.
@@ -159,15 +159,15 @@ package actor SpeechService: Service {
     ///
     /// - Throws: `StoreError.notFound` for a clip that the requester must not see.
     func delete(_ id: ClipID, for requester: SpeechRequester) async throws {
-        _ = try await store.speechClip(id, of: requester.owner)
+        _ = try await store.clip(id, of: requester.owner)
         var wasWaiting = false
         apply { wasWaiting = queue.cancel(id, for: requester, at: .now, into: &$0) }
         if wasWaiting { counters.add(to: .speechClips, "cancelled") }
         // The store knows services only together, so others keep the clip.
         if wasWaiting, queue.hasJob(id), requester.user == nil { return }
-        try await store.forgetSpeechClip(id, of: requester.owner)
+        try await store.forget(id, of: requester.owner)
         do throws(StoreError) {
-            _ = try await store.speechClip(id, of: .administrator)
+            _ = try await store.clip(id, of: .administrator)
         } catch .notFound {
             apply { queue.end(id, at: .now, into: &$0) }
         }
@@ -239,7 +239,7 @@ package actor SpeechService: Service {
                 for channel in requesters.compactMap(\.channel) { await tell(channel, event.bytes) }
             case .fail(let id, let reason):
                 do {
-                    try await StoreError.retryingWhileUnavailable { try await store.failSpeechClip(id, reason: reason) }
+                    try await StoreError.retryingWhileUnavailable { try await store.fail(id, reason: reason) }
                 } catch {
                     log.error("a failed speech clip was not stored", metadata: ["error": "\(error)"])
                 }
@@ -252,7 +252,7 @@ package actor SpeechService: Service {
 
     private func generate(_ id: ClipID) async {
         do {
-            guard let request = try await store.startSpeechClip(id) else { return try await settle(id) }
+            guard let request = try await store.start(id) else { return try await settle(id) }
             let (progress, reports) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
             async let following: Void = follow(progress, of: id)
             let outcome = await Result { [generator, store] in
@@ -266,7 +266,7 @@ package actor SpeechService: Service {
             reports.finish()
             await following
             let (audio, details) = try outcome.get()
-            let isKept = try await store.finishSpeechClip(id, audio: audio, details: details, limits: limits.clips, at: .now)
+            let isKept = try await store.finish(id, audio: audio, details: details, limits: limits.clips, at: .now)
             guard !Task.isCancelled else { return }
             if isKept { counters.add(to: .speechClips, "ready") }
             apply { isKept ? queue.finished(id, at: .now, into: &$0) : queue.end(id, at: .now, into: &$0) }
@@ -281,7 +281,7 @@ package actor SpeechService: Service {
     private func settle(_ id: ClipID) async throws {
         let clip: SpeechClip
         do throws(StoreError) {
-            clip = try await store.speechClip(id, of: .administrator)
+            clip = try await store.clip(id, of: .administrator)
         } catch {
             guard error == .notFound else { throw error }
             return apply { queue.end(id, at: .now, into: &$0) }

@@ -11,7 +11,7 @@ package struct WebhookService: Service {
     private static let countInterval = Duration.seconds(5)
 
     private let delivery: WebhookDelivery<ContinuousClock>
-    private let store: SessionStore
+    private let store: Webhooks
     private let counters: ServiceCounters
     private let now: @Sendable () -> WallTime
 
@@ -22,7 +22,7 @@ package struct WebhookService: Service {
     ///   - counters: counts deliveries, failures and what waits.
     ///   - operatorLog: the operator's log of failures.
     package init(
-        _ settings: WebhookSettings, keys: KeysInUse? = nil, store: SessionStore, leaseSpan: Duration = .seconds(30),
+        _ settings: WebhookSettings, keys: KeysInUse? = nil, store: Webhooks, leaseSpan: Duration = .seconds(30),
         sending send: @escaping Outgoing,
         now: @escaping @Sendable () -> WallTime = { WallTime(milliseconds: WallClock.milliseconds) },
         counters: ServiceCounters = ServiceCounters(), operatorLog: OperatorLog = .silent
@@ -31,7 +31,7 @@ package struct WebhookService: Service {
         self.counters = counters
         self.now = now
         delivery = WebhookDelivery(
-            WebhookQueue(store, leaseSpan: leaseSpan), to: settings.urls,
+            store, leaseSpan: leaseSpan, to: settings.urls,
             signedWith: keys.map { settings.key(in: $0.current) } ?? settings.key, clock: ContinuousClock(), now: now,
             random: { Double.random(in: 0..<1) }, sending: send,
             observing: { attempt in
@@ -57,7 +57,7 @@ package struct WebhookService: Service {
     }
 
     private func countWaiting() async {
-        guard let (count, oldest) = try? await store.waitingWebhooks() else { return }
+        guard let (count, oldest) = try? await store.waiting() else { return }
         counters.set(count, to: .webhooksWaiting)
         counters.set(oldest.map { Int(max(0, now().milliseconds - $0.milliseconds) / 1_000) } ?? 0, to: .webhooksOldestAge)
     }

@@ -1,74 +1,15 @@
 internal import Foundation
-internal import GRDB
 internal import Identity
 
-/// A persistent conversation of users, with members and a history of events.
-package struct Conversation: Sendable, Hashable {
-    package let id: ConversationID
-    /// Empty if its creator gave none.
-    package var name: String
-    package var createdAt: WallTime
-    /// The number of its last event.
-    package var lastEvent: Int64
-    /// Including those who are only invited.
-    package var memberCount: Int
-    /// The membership of the user who requested it.
-    package var state: ConversationMember.State
-    /// The user who invited it; nil once it has joined, or if the inviter has been deleted.
-    package var inviter: UserID?
-}
-
-package typealias ConversationID = RecordID<Conversation>
-
-/// A user in a conversation. Leaving ends the membership.
-package struct ConversationMember: Sendable, Hashable {
-    package enum State: String, Sendable, Codable, CaseIterable, ColumnValue {
-        case invited, joined
-    }
-
-    package var user: UserID
-    package var state: State
-    /// The time of its invitation or, for the creator, of the creation.
-    package var since: WallTime
-}
-
-/// An event of a conversation. Deleted with the user that it is about, and after that user's retention.
-package struct ConversationEvent: Sendable, Hashable {
-    package enum Kind: String, Sendable, Codable, CaseIterable, ColumnValue {
-        case invited = "member:invited"
-        case joined = "member:joined"
-        case left = "member:left"
-        case text
-        /// The user started or stopped talking in a call to all members of the conversation.
-        case audioStarted = "audio:started"
-        case audioEnded = "audio:ended"
-    }
-
-    /// Ascending in a conversation, from 1. Numbers of deleted events are missing.
-    package var number: Int64
-    package var kind: Kind
-    /// The user who was invited, joined, left, wrote, or started or stopped talking.
-    package var user: UserID
-    package var at: WallTime
-    /// Nil unless `kind` is `text`.
-    package var text: String?
-
-    package init(number: Int64, kind: Kind, user: UserID, at: WallTime, text: String? = nil) {
-        self.number = number
-        self.kind = kind
-        self.user = user
-        self.at = at
-        self.text = text
-    }
-}
-
-/// Conversations. A name is sealed with the store's key, because it belongs to all members, and a text with its author's key, so that it is
+/// The repository of conversations. A name is sealed with the store's key, because it belongs to all members, and a text with its author's key, so that it is
 /// deleted with its author. For users who are not members, a conversation does not exist.
-extension SessionStore {
+package struct Conversations: Sendable {
+    let database: Database
+
     /// Makes a conversation with one member.
     ///
     /// - Throws: `notFound` if there is no such user; `refused` for one that has joined `StoreLimits.conversationsPerUserMax`.
-    package func makeConversation(
+    package func make(
         named name: String, by user: UserID, telling outlet: ConversationOutlet = .none, at now: WallTime
     ) async throws(StoreError) -> Conversation {
         let id = ConversationID()
@@ -85,15 +26,15 @@ extension SessionStore {
 
     /// - Throws: `notFound`, also for users that are not members.
     package func conversation(_ id: ConversationID, of user: UserID) async throws(StoreError) -> Conversation {
-        try await reading { db in try Self.conversation(id, of: user, in: db) }
+        try await database.read { db in try Self.conversation(id, of: user, in: db) }
     }
 
     /// A page of the conversations that a user is invited to or has joined.
-    package func conversations(
+    package func list(
         of user: UserID, after cursor: TimeCursor? = nil, limit: Int = 50
     ) async throws(StoreError) -> Page<Conversation, TimeCursor> {
-        try await reading { db in
-            let rows = try db.rows(
+        try await database.read { db in
+            let rows = try db.all(
                 """
                 SELECT conversation_id, since FROM conversation_members WHERE user_id = ? AND (since, conversation_id) < (?, ?)
                 ORDER BY since DESC, conversation_id DESC LIMIT ?
@@ -122,7 +63,7 @@ extension SessionStore {
                 throw StoreError.tooManyInvitations
             }
             // Strangers cannot use up what contacts may send.
-            let isContact = try Self.isContact(try Self.addresses(of: user, in: db), of: guest, in: db)
+            let isContact = try Accounts.isContact(try Accounts.addresses(of: user, in: db), of: guest, in: db)
             let pendingMax = StoreLimits.invitationsPerUserMax + (isContact ? StoreLimits.invitationsOfContactsReserve : 0)
             guard try Self.count(.invited, of: guest, in: db) < pendingMax else { throw StoreError.notFound }
             guard try Self.memberCount(of: id, in: db) < StoreLimits.membersPerConversationMax else {
@@ -149,8 +90,6 @@ extension SessionStore {
     }
 
     /// Leaves a conversation, or declines the invitation to it. The last member's leave deletes it.
-    ///
-    /// - Throws: `notFound`.
     package func leave(
         _ id: ConversationID, of user: UserID, telling outlet: ConversationOutlet = .none, at now: WallTime
     ) async throws(StoreError) {
@@ -161,7 +100,7 @@ extension SessionStore {
             let event = ConversationEvent(number: number, kind: .left, user: user, at: now)
             return ((), try Self.news(event, of: id, outlet, in: db, at: now))
         }
-        log.emptySoon()
+        database.eraseSoon()
     }
 
     /// A page of a conversation's members, in the order of their invitation.
@@ -170,9 +109,9 @@ extension SessionStore {
     package func members(
         of id: ConversationID, for user: UserID, after cursor: NumberCursor? = nil, limit: Int = 50
     ) async throws(StoreError) -> Page<ConversationMember, NumberCursor> {
-        try await reading { db in
+        try await database.read { db in
             guard try Self.state(of: user, in: id, db) == .joined else { throw StoreError.notFound }
-            let rows = try db.rows(
+            let rows = try db.all(
                 """
                 SELECT user_id, state, since, position FROM conversation_members WHERE conversation_id = ? AND position > ?
                 ORDER BY position LIMIT ?
@@ -211,10 +150,10 @@ extension SessionStore {
     package func events(
         of id: ConversationID, for user: UserID, after number: Int64 = 0, limit: Int = 50
     ) async throws(StoreError) -> (events: [ConversationEvent], hasMore: Bool) {
-        try await reading { db in
+        try await database.read { db in
             guard try Self.state(of: user, in: id, db) == .joined else { throw StoreError.notFound }
             // Events of users that are being deleted cannot be decrypted any more.
-            let rows = try db.rows(
+            let rows = try db.all(
                 """
                 SELECT * FROM conversation_events e WHERE conversation_id = ? AND number > ?
                 AND EXISTS (SELECT 1 FROM user_keys k WHERE k.user_id = e.user_id) ORDER BY number LIMIT ?
@@ -234,9 +173,9 @@ extension SessionStore {
     package func texts(
         of user: UserID, limit: Int = StoreLimits.eventsPerConversationMax
     ) async throws(StoreError) -> [(conversation: ConversationID, event: ConversationEvent)] {
-        try await reading { db in
+        try await database.read { db in
             let key = try db.key(of: user)
-            return try db.rows(
+            return try db.all(
                 """
                 SELECT * FROM conversation_events WHERE user_id = ? AND text IS NOT NULL
                 ORDER BY at DESC, conversation_id, number DESC LIMIT ?
@@ -245,12 +184,86 @@ extension SessionStore {
         }
     }
 
+    // MARK: Maintenance
+
+    /// Deletes what a user has done in conversations.
+    func deleteEvents(of user: UserID) async throws(StoreError) {
+        try await database.deleteInSteps(
+            of: StoreLimits.linesPerPageMax,
+            """
+            DELETE FROM conversation_events WHERE (conversation_id, number) IN (
+                SELECT conversation_id, number FROM conversation_events WHERE user_id = ? LIMIT ?)
+            """, user)
+    }
+
+    /// Deletes events past their user's retention.
+    func expire(at now: WallTime) async throws(StoreError) {
+        try await database.deleteInSteps(
+            of: StoreLimits.linesPerPageMax,
+            """
+            DELETE FROM conversation_events WHERE (conversation_id, number) IN (
+                SELECT e.conversation_id, e.number FROM conversation_events e JOIN users u ON u.id = e.user_id
+                WHERE \(Accounts.isPastRetention("e.at")) LIMIT ?)
+            """, Accounts.retentionEnd(at: now), now)
+    }
+
+    static func verify(_ v: Verification) throws {
+        try v.each("conversations", "SELECT id, name FROM conversations") { row in
+            _ = try v.db.shared.openText(row[1], at: conversationLocation(row[0]))
+        }
+    }
+
+    static func verify(_ user: UserID, _ key: SealingKey, _ v: Verification) throws {
+        try v.each("texts of user \(user)", "SELECT * FROM conversation_events WHERE user_id = ?", user) { row in
+            _ = try event(from: row, of: user, key)
+        }
+    }
+
+    // MARK: - News
+
+    /// Changes a conversation and notifies `outlet` afterwards.
+    private func changing<Result: Sendable>(
+        _ outlet: ConversationOutlet, _ body: @escaping @Sendable (Transaction) throws -> (Result, ConversationNews?)
+    ) async throws(StoreError) -> Result {
+        let (result, news) = try await database.write { db in try body(db) }
+        if let news { outlet.tell(news) }
+        return result
+    }
+
+    /// Enqueues the webhooks of an event and returns the news.
+    private static func news(
+        _ event: ConversationEvent, of id: ConversationID, _ outlet: ConversationOutlet, in db: Transaction, at now: WallTime
+    ) throws -> ConversationNews {
+        let joined = try db.all(
+            "SELECT user_id FROM conversation_members WHERE conversation_id = ? AND state = ? ORDER BY position", id,
+            ConversationMember.State.joined
+        ).map { try $0["user_id"] as UserID }
+        let news = ConversationNews(conversation: id, event: event, joined: joined)
+        try Webhooks.enqueue(outlet.webhooks(news), in: db, at: now)
+        return news
+    }
+
+    /// Adds changes of a call to the history of its conversation, except those of users who are no longer members.
+    static func append(
+        _ changes: [ConversationAudioChange], telling outlet: ConversationOutlet, in db: Transaction, at now: WallTime
+    ) throws -> [ConversationNews] {
+        try changes.compactMap { change in
+            let id = change.conversation
+            guard try state(of: change.user, in: id, db) == .joined else { return nil }
+            let kind: ConversationEvent.Kind = change.isTalking ? .audioStarted : .audioEnded
+            let number = try append(kind, of: change.user, to: id, in: db, at: now)
+            return try news(ConversationEvent(number: number, kind: kind, user: change.user, at: now), of: id, outlet, in: db, at: now)
+        }
+    }
+
     // MARK: - Rows
 
-    static func conversationLocation(_ id: String) -> String { "conversations.name.\(id)" }
-    static func textLocation(_ conversation: String, _ number: Int64) -> String { "conversation_events.text.\(conversation) \(number)" }
+    private static func conversationLocation(_ id: String) -> String { "conversations.name.\(id)" }
+    private static func textLocation(_ conversation: String, _ number: Int64) -> String {
+        "conversation_events.text.\(conversation) \(number)"
+    }
 
-    static func event(from row: Row, of user: UserID, _ key: SealingKey) throws -> ConversationEvent {
+    private static func event(from row: Row, of user: UserID, _ key: SealingKey) throws -> ConversationEvent {
         let (id, number): (String, Int64) = try (row["conversation_id"], row["number"])
         return try ConversationEvent(
             number: number, kind: row["kind"], user: user, at: row["at"],
@@ -258,7 +271,7 @@ extension SessionStore {
     }
 
     private static func conversation(_ id: ConversationID, of user: UserID, in db: Transaction) throws -> Conversation {
-        let row = try db.row(
+        let row = try db.one(
             """
             SELECT c.*, m.state, m.inviter FROM conversations c JOIN conversation_members m ON m.conversation_id = c.id
             WHERE c.id = ? AND m.user_id = ?
@@ -273,8 +286,8 @@ extension SessionStore {
         try db.value(Int.self, "SELECT count(*) FROM conversation_members WHERE conversation_id = ?", id) ?? 0
     }
 
-    static func state(of user: UserID, in id: ConversationID, _ db: Transaction) throws -> ConversationMember.State? {
-        try db.row("SELECT state FROM conversation_members WHERE conversation_id = ? AND user_id = ?", id, user).map { try $0["state"] }
+    private static func state(of user: UserID, in id: ConversationID, _ db: Transaction) throws -> ConversationMember.State? {
+        try db.one("SELECT state FROM conversation_members WHERE conversation_id = ? AND user_id = ?", id, user).map { try $0["state"] }
     }
 
     private static func checkMayJoin(_ user: UserID, in db: Transaction) throws {
@@ -316,7 +329,7 @@ extension SessionStore {
     ///
     /// - Parameter text: seals the text of the event with this number.
     /// - Returns: the event's number.
-    static func append(
+    private static func append(
         _ kind: ConversationEvent.Kind, of user: UserID, to id: ConversationID, in db: Transaction, at now: WallTime,
         text: (Int64) -> Data? = { _ in nil }
     ) throws -> Int64 {
@@ -331,7 +344,7 @@ extension SessionStore {
 
     /// Drops the oldest event of the user with the most events, so that nobody can displace the events of a user that has written less.
     private static func dropSurplusEvent(of id: ConversationID, in db: Transaction) throws {
-        let row = try db.row(
+        let row = try db.one(
             """
             SELECT min(number) AS oldest, sum(count(*)) OVER () AS total FROM conversation_events WHERE conversation_id = ?
             GROUP BY user_id ORDER BY count(*) DESC, oldest LIMIT 1

@@ -21,7 +21,7 @@ final class CommitQueue: Sendable {
     private struct Write: Sendable {
         let kind: Kind
         /// Changes the database and returns the completion to call after the commit.
-        let run: @Sendable (Database) -> @Sendable () -> Void
+        let run: @Sendable (GRDB.Database) -> @Sendable () -> Void
         /// Completes with an error: nothing was committed.
         let fail: @Sendable (StoreError) -> Void
     }
@@ -50,7 +50,7 @@ final class CommitQueue: Sendable {
         self.observe = observe
     }
 
-    func write<T: Sendable>(as kind: Kind = .other, _ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
+    func write<T: Sendable>(as kind: Kind = .other, _ body: @escaping @Sendable (GRDB.Database) throws -> T) async throws(StoreError) -> T {
         let result: Result<T, StoreError> = await withCheckedContinuation { continuation in
             let write = Write(
                 kind: kind,
@@ -64,7 +64,7 @@ final class CommitQueue: Sendable {
         return try result.get()
     }
 
-    private static func inSavepoint<T>(of db: Database, _ body: (Database) throws -> T) -> Result<T, StoreError> {
+    private static func inSavepoint<T>(of db: GRDB.Database, _ body: (GRDB.Database) throws -> T) -> Result<T, StoreError> {
         do {
             var value: T?
             try db.inSavepoint {
@@ -89,7 +89,7 @@ final class CommitQueue: Sendable {
         return isAccepted
     }
 
-    /// Schedules one commit at a time, so that other users of the writing connection (`SessionStore.compact()`) get their turn.
+    /// Schedules one commit at a time, so that other users of the writing connection (`Database.compact()`) get their turn.
     private func scheduleCommit() {
         pool.asyncWriteWithoutTransaction { db in
             let batch = self.state.withLock { state in
@@ -107,7 +107,7 @@ final class CommitQueue: Sendable {
         }
     }
 
-    private func commit(_ batch: [Write], in db: Database) {
+    private func commit(_ batch: [Write], in db: GRDB.Database) {
         let began = ContinuousClock.now
         do {
             let answers = try commitTogether(batch, in: db)
@@ -122,7 +122,7 @@ final class CommitQueue: Sendable {
         }
     }
 
-    private func commitTogether(_ batch: [Write], in db: Database) throws -> [@Sendable () -> Void] {
+    private func commitTogether(_ batch: [Write], in db: GRDB.Database) throws -> [@Sendable () -> Void] {
         try db.beginTransaction(.immediate)
         var answers: [@Sendable () -> Void] = []
         do {
@@ -138,7 +138,7 @@ final class CommitQueue: Sendable {
         return answers
     }
 
-    private func run(_ write: Write, in db: Database) throws -> @Sendable () -> Void {
+    private func run(_ write: Write, in db: GRDB.Database) throws -> @Sendable () -> Void {
         switch write.kind {
         case .other:
             guard reserve?.admitsWrites ?? true else { return { write.fail(.full) } }
@@ -153,7 +153,7 @@ final class CommitQueue: Sendable {
     }
 }
 
-extension Database {
+extension GRDB.Database {
     func limitPages(to count: Int) throws { try execute(sql: "PRAGMA max_page_count = \(count)") }
 }
 

@@ -51,3 +51,38 @@ package enum PrivateFiles {
         }
     }
 }
+
+/// Locks a directory for one process. The kernel releases the lock when the process ends.
+final class DirectoryLock: Sendable {
+    private let descriptor: Int32
+
+    /// - Throws: `alreadyOpen`.
+    init(directory: String) throws(StoreError) {
+        let descriptor = open(directory + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .failed("\(directory)/lock can't be made: \(String(cString: strerror(errno)))") }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            defer { close(descriptor) }
+            throw .alreadyOpen(directory: directory, process: Self.owner(in: descriptor))
+        }
+        self.descriptor = descriptor
+        // For the message of a process that finds the directory locked; nothing depends on it.
+        let owner = Array("\(getpid())\n".utf8)
+        if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, owner, owner.count, 0) }
+    }
+
+    private static func owner(in descriptor: Int32) -> Int32? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        return Int32(String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).trimmingCharacters(in: .newlines))
+    }
+
+    func release() {
+        flock(descriptor, LOCK_UN)
+    }
+
+    deinit {
+        // A child process may have inherited the descriptor.
+        release()
+        close(descriptor)
+    }
+}

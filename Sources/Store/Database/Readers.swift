@@ -1,7 +1,6 @@
 internal import Dispatch
 internal import Foundation
 internal import GRDB
-internal import GRDBSQLite
 internal import Glibc
 internal import Synchronization
 
@@ -33,7 +32,7 @@ final class Readers: Sendable {
     }
 
     /// Reads in one transaction. Call on one of `threads`.
-    func read<T>(_ body: (Database) throws -> T) throws -> T {
+    func read<T>(_ body: (GRDB.Database) throws -> T) throws -> T {
         // There are as many connections as threads, unless the threads have ended.
         guard let connection = free.withLock({ $0.popLast() }) else { throw StoreError.failed("the store is closed") }
         defer { free.withLock { $0.append(connection) } }
@@ -109,48 +108,5 @@ package final class StoreThreads: TaskExecutor {
     private func next() -> UnownedJob? {
         news.wait()
         return state.withLock { state in state.waiting.isEmpty ? nil : state.waiting.removeFirst() }
-    }
-}
-
-/// Iterates over a statement's rows without copying column values, unlike GRDB's rows; for lists. A column is valid until `next()`.
-struct RowReader: ~Copyable {
-    private let statement: Statement
-    private let handle: OpaquePointer
-
-    /// - Parameter statement: from `cachedStatement(sql:)`, with one argument for each question mark.
-    init(_ statement: Statement, _ arguments: StatementArguments) {
-        self.statement = statement
-        handle = statement.sqliteStatement
-        statement.setUncheckedArguments(arguments)
-    }
-
-    /// - Returns: false at the end.
-    mutating func next() throws -> Bool {
-        let code = sqlite3_step(handle)
-        switch code {
-        case SQLITE_ROW: return true
-        case SQLITE_DONE: return false
-        default: throw DatabaseError(resultCode: ResultCode(rawValue: code))
-        }
-    }
-
-    /// Text or a blob; nil for NULL.
-    func bytes(_ column: Int32) -> UnsafeRawBufferPointer? {
-        guard sqlite3_column_type(handle, column) != SQLITE_NULL else { return nil }
-        // SQLite documents this order of the two calls.
-        let start = sqlite3_column_blob(handle, column)
-        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
-    }
-
-    /// Nil for NULL.
-    func text(_ column: Int32) -> String? { bytes(column).map { String(decoding: $0, as: UTF8.self) } }
-
-    /// Nil for NULL.
-    func integer(_ column: Int32) -> Int64? {
-        sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : sqlite3_column_int64(handle, column)
-    }
-
-    deinit {
-        sqlite3_reset(handle)
     }
 }

@@ -123,7 +123,7 @@ extension WriteAheadLog {
     }
 }
 
-extension Database {
+extension GRDB.Database {
     /// Pages written by this connection since the last call.
     func takePagesWritten() -> Int {
         var (pages, unused): (CInt, CInt) = (0, 0)

@@ -32,7 +32,7 @@ package struct Session: Sendable, Hashable {
     package static func showsText(in context: String) -> Bool { context != "carplay" }
 }
 
-package enum SummaryStatus: String, Sendable, Codable, CaseIterable, ColumnValue {
+package enum SummaryStatus: String, Sendable, Codable, CaseIterable, SQLValue {
     /// A session that is not logged never has a summary.
     case notLogged = "none"
     case pending, ready, failed

@@ -1,16 +1,18 @@
 internal import Foundation
-internal import GRDB
 internal import Identity
 internal import Wire
 
-extension SessionStore {
+/// The repository of sessions, with their turns, summaries, recordings and jobs.
+package struct Sessions: Sendable {
+    let database: Database
+
     /// Starts a session with the user's current consent (`allowsLogging`).
     ///
     /// - Parameter webhooks: enqueued if the session is new.
     /// - Returns: the session, and whether it is new: an idempotency key identifies one session for a day.
     /// - Throws: `notFound` if there is no such user; `keyReused` if the key identifies another request; `tooManySessions`;
     ///   `refused`.
-    package func startSession(
+    package func start(
         _ request: SessionRequest, of user: UserID, webhooks: @escaping @Sendable (Session) -> [OutgoingWebhook] = { _ in [] },
         at now: WallTime
     ) async throws(StoreError) -> (session: Session, isNew: Bool) {
@@ -19,7 +21,7 @@ extension SessionStore {
         }
         guard request.language.map(LanguageTag.isValid) ?? true else { throw .refused(LanguageTag.requirement) }
         let id = SessionID()
-        return try await writing { db in
+        return try await database.write { db in
             let key = try db.key(of: user)
             let start = request.idempotencyKey.map { db.keychain.lookup(user.text, $0, purpose: "start") }
             let content = db.keychain.lookup(ofContent: request, of: user)
@@ -28,7 +30,7 @@ extension SessionStore {
             }
 
             guard try Self.openSessions(of: user, in: db) < StoreLimits.openSessionsPerUserMax else { throw StoreError.tooManySessions }
-            let settings = try Self.user(user, key, in: db).settings
+            let settings = try Accounts.user(user, key, in: db).settings
             let isLogged = settings.allowsLogging
             let session = Session(
                 id: id, userID: user, context: request.context, assistantID: request.assistantID,
@@ -47,7 +49,7 @@ extension SessionStore {
                     "INSERT OR REPLACE INTO session_starts (user_id, key, session_id, started_at, content) VALUES (?, ?, ?, ?, ?)",
                     user, start, id, now, content)
             }
-            try Self.enqueue(webhooks(session), in: db, at: now)
+            try Webhooks.enqueue(webhooks(session), in: db, at: now)
             return (session, true)
         }
     }
@@ -62,12 +64,11 @@ extension SessionStore {
     /// Ends a session; idempotent. A logged session gets its summary job in the same commit.
     ///
     /// - Parameter webhooks: enqueued if the session was open.
-    /// - Throws: `notFound`.
-    package func endSession(
+    package func end(
         _ id: SessionID, of user: UserID, webhooks: @escaping @Sendable (Session) -> [OutgoingWebhook] = { _ in [] },
         at now: WallTime
     ) async throws(StoreError) -> (session: Session, isEndedNow: Bool) {
-        try await writing { db in
+        try await database.write { db in
             let key = try db.key(of: user)
             var session = try Self.session(id, of: user, key, in: db).session
             guard session.endedAt == nil else { return (session, false) }
@@ -76,32 +77,27 @@ extension SessionStore {
             if session.loggingEnabledSnapshot {
                 try Self.enqueue(kind: .summary, subject: id.text, of: user, session: id, due: now, in: db)
             }
-            try Self.enqueue(webhooks(session), in: db, at: now)
+            try Webhooks.enqueue(webhooks(session), in: db, at: now)
             return (session, true)
         }
     }
 
-    /// - Throws: `notFound`.
     package func session(_ id: SessionID, of user: UserID) async throws(StoreError) -> Session {
-        try await reading { db in try Self.session(id, of: user, try db.key(of: user), in: db).session }
+        try await database.read { db in try Self.session(id, of: user, try db.key(of: user), in: db).session }
     }
 
     /// A session of any user: for services, whose right to it the caller checks.
-    ///
-    /// - Throws: `notFound`.
     package func session(_ id: SessionID) async throws(StoreError) -> Session {
-        try await reading { db in
-            guard let row = try db.row("SELECT * FROM sessions WHERE id = ?", id) else { throw StoreError.notFound }
+        try await database.read { db in
+            guard let row = try db.one("SELECT * FROM sessions WHERE id = ?", id) else { throw StoreError.notFound }
             let user: UserID = try row["user_id"]
             return try Self.session(id, of: user, from: row, try db.key(of: user)).session
         }
     }
 
     /// A session with its summary and turns.
-    ///
-    /// - Throws: `notFound`.
     package func record(of id: SessionID, of user: UserID) async throws(StoreError) -> SessionRecord {
-        try await reading { db in
+        try await database.read { db in
             let key = try db.key(of: user)
             let (session, clientContext) = try Self.session(id, of: user, key, in: db)
             return SessionRecord(
@@ -111,10 +107,8 @@ extension SessionStore {
     }
 
     /// Returns a session as it appears in the list.
-    ///
-    /// - Throws: `notFound`.
     package func listing(of id: SessionID, of user: UserID) async throws(StoreError) -> SessionListing {
-        try await reading { db in
+        try await database.read { db in
             let key = try db.key(of: user)
             let session = try Self.session(id, of: user, key, in: db).session
             let summary = try Self.summary(of: id, key, in: db)?.content
@@ -127,14 +121,13 @@ extension SessionStore {
     /// A page of a user's sessions, newest first.
     ///
     /// - Parameter limit: 1 to `StoreLimits.sessionsPerPageMax`.
-    /// - Throws: `notFound` if there is no such user.
-    package func sessions(
+    package func list(
         of user: UserID, after cursor: TimeCursor? = nil, limit: Int = 50
     ) async throws(StoreError) -> Page<SessionListing, TimeCursor> {
         guard 1...StoreLimits.sessionsPerPageMax ~= limit else {
             throw .refused("A page has 1 to \(StoreLimits.sessionsPerPageMax) sessions.")
         }
-        return try await reading { db in
+        return try await database.read { db in
             var sealed = SealedReader(try db.key(of: user))
             var rows = try db.reader(
                 """
@@ -157,8 +150,8 @@ extension SessionStore {
 
     /// Open sessions of all users, oldest first; for finding those whose room is gone.
     package func openSessions(startedBefore time: WallTime, limit: Int = 1_000) async throws(StoreError) -> [Session] {
-        try await reading { db in
-            let rows = try db.rows(
+        try await database.read { db in
+            let rows = try db.all(
                 "SELECT * FROM sessions WHERE ended_at IS NULL AND started_at < ? ORDER BY started_at LIMIT ?", time, limit)
             return try rows.compactMap { row in
                 let user: UserID = try row["user_id"]
@@ -167,6 +160,56 @@ extension SessionStore {
                 return try Self.session(try row["id"], of: user, from: row, key).session
             }
         }
+    }
+}
+
+// MARK: - Deletion
+
+extension Sessions {
+    /// Deletes a session. Its encrypted data leaves the write-ahead log within seconds.
+    package func delete(_ id: SessionID, of user: UserID) async throws(StoreError) {
+        try await database.delete { db in
+            guard try db.execute("DELETE FROM sessions WHERE id = ? AND user_id = ?", id, user) == 1 else { throw StoreError.notFound }
+        }
+        database.eraseSoon()
+    }
+
+    /// Deletes all sessions of a user, including open ones. At the end no byte remains.
+    ///
+    /// - Returns: the number of deleted sessions.
+    @discardableResult
+    package func deleteAll(of user: UserID) async throws(StoreError) -> Int {
+        let count = try await deleteRows(of: user)
+        if count > 0 { try await database.compactUnlessRead() }
+        return count
+    }
+
+    /// Deletes all sessions of a user, a few per commit.
+    ///
+    /// - Returns: the number of deleted sessions.
+    @discardableResult
+    func deleteRows(of user: UserID) async throws(StoreError) -> Int {
+        try await database.deleteInSteps(
+            of: StoreLimits.deletionsPerCommit, "DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE user_id = ? LIMIT ?)", user
+        )
+    }
+
+    /// Deletes ended sessions past their user's retention.
+    ///
+    /// - Returns: the number of deleted sessions.
+    func expire(at now: WallTime) async throws(StoreError) -> Int {
+        try await database.deleteInSteps(
+            of: StoreLimits.deletionsPerCommit,
+            """
+            DELETE FROM sessions WHERE id IN (
+                SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id WHERE \(Accounts.isPastRetention("s.ended_at")) LIMIT ?)
+            """, Accounts.retentionEnd(at: now), now)
+    }
+
+    /// Deletes expired idempotency keys and failed jobs.
+    static func expire(in db: Transaction, at now: WallTime) throws {
+        try db.execute("DELETE FROM session_starts WHERE started_at <= ?", now - StoreLimits.idempotencyWindow)
+        try db.execute("DELETE FROM jobs WHERE failed_at <= ?", now - StoreLimits.failedJobsKept)
     }
 }
 
@@ -195,14 +238,13 @@ extension Keychain {
     }
 }
 
-extension SessionStore {
+extension Sessions {
     private static func aboutLocation(_ id: SessionID) -> String { "sessions.about.\(id)" }
 
-    /// - Throws: `notFound`.
     static func session(
         _ id: SessionID, of user: UserID, _ key: SealingKey, in db: Transaction
     ) throws -> (session: Session, clientContext: String?) {
-        guard let row = try db.row("SELECT * FROM sessions WHERE id = ? AND user_id = ?", id, user) else { throw StoreError.notFound }
+        guard let row = try db.one("SELECT * FROM sessions WHERE id = ? AND user_id = ?", id, user) else { throw StoreError.notFound }
         return try session(id, of: user, from: row, key)
     }
 
@@ -219,7 +261,7 @@ extension SessionStore {
 
     /// The voice and language with which the session was started.
     private static func choice(of id: SessionID, _ key: SealingKey, in db: Transaction) throws -> (voice: String?, language: String?) {
-        guard let row = try db.row("SELECT about FROM sessions WHERE id = ?", id) else { throw StoreError.notFound }
+        guard let row = try db.one("SELECT about FROM sessions WHERE id = ?", id) else { throw StoreError.notFound }
         let about = try key.open(row["about"], as: About.self, at: aboutLocation(id))
         return (about.voice, about.chosenLanguage)
     }
@@ -227,7 +269,7 @@ extension SessionStore {
     private static func session(
         startedWith start: Data, _ content: Data, of user: UserID, _ key: SealingKey, in db: Transaction, at now: WallTime
     ) throws -> Session? {
-        let row = try db.row("SELECT session_id, started_at, content FROM session_starts WHERE user_id = ? AND key = ?", user, start)
+        let row = try db.one("SELECT session_id, started_at, content FROM session_starts WHERE user_id = ? AND key = ?", user, start)
         guard let row, try now < row["started_at"] + StoreLimits.idempotencyWindow else { return nil }
         // Null in rows of earlier versions.
         guard try row["content"] as Data? ?? content == content else { throw StoreError.keyReused }
@@ -245,13 +287,12 @@ extension SessionStore {
     /// The context for an assistant in a session, by the user's current settings.
     ///
     /// - Parameter limit: maximum number of earlier sessions.
-    /// - Throws: `notFound`.
     package func background(of id: SessionID, of user: UserID, limit: Int = 5) async throws(StoreError) -> SessionBackground {
-        try await reading { db in
+        try await database.read { db in
             let key = try db.key(of: user)
             let (session, clientContext) = try Self.session(id, of: user, key, in: db)
             let choice = try Self.choice(of: id, key, in: db)
-            let settings = try Self.user(user, key, in: db).settings
+            let settings = try Accounts.user(user, key, in: db).settings
             return SessionBackground(
                 clientContext: clientContext, voice: choice.voice ?? settings.voice, language: choice.language ?? settings.language,
                 past: settings.sharesPastSummaries ? try Self.sessions(before: session, limit, key, in: db) : [])
@@ -260,7 +301,7 @@ extension SessionStore {
 
     /// Earlier sessions that have ended and have a summary.
     private static func sessions(before session: Session, _ limit: Int, _ key: SealingKey, in db: Transaction) throws -> [PastSession] {
-        try db.rows(
+        try db.all(
             """
             SELECT s.id, s.ended_at, m.title, m.summary_text FROM sessions s
             JOIN summaries m ON m.user_id = s.user_id AND m.started_at = s.started_at AND m.session_id = s.id

@@ -4,7 +4,7 @@ internal import Wire
 
 /// One utterance in a session.
 package struct Turn: Sendable, Hashable {
-    package enum Speaker: String, Sendable, Codable, ColumnValue {
+    package enum Speaker: String, Sendable, Codable, SQLValue {
         case user, assistant
     }
 
@@ -52,7 +52,7 @@ extension TurnID {
     }
 }
 
-/// The outcome of `SessionStore.append(_:of:)`.
+/// The outcome of `Sessions.append(_:of:)`.
 package enum TurnOutcome: Sendable, Hashable {
     /// A new turn.
     case stored
@@ -64,7 +64,7 @@ package enum TurnOutcome: Sendable, Hashable {
     case notLogged
 }
 
-extension SessionStore {
+extension Sessions {
     /// Stores a turn, or replaces it by a later revision; idempotent for the same revision. Turns and revisions may arrive after the session
     /// has ended: its summary is then repeated.
     ///
@@ -79,9 +79,9 @@ extension SessionStore {
         }
         // Whether a session is logged never changes, so one that is not never causes a write.
         guard try await isLogged(turn.sessionID, of: user) else { return .notLogged }
-        return try await writing { db in
+        return try await database.write { db in
             let key = try db.key(of: user)
-            let session = try db.row("SELECT turn_count, ended_at FROM sessions WHERE id = ? AND user_id = ?", turn.sessionID, user)
+            let session = try db.one("SELECT turn_count, ended_at FROM sessions WHERE id = ? AND user_id = ?", turn.sessionID, user)
             guard let session else { throw StoreError.notFound }
             let stored = try db.value(Int.self, "SELECT revision FROM turns WHERE session_id = ? AND id = ?", turn.sessionID, turn.id)
             if let stored {
@@ -102,7 +102,7 @@ extension SessionStore {
 
     /// - Throws: `keyReused` if the stored turn is another one.
     private static func checkIsSame(_ turn: Turn, _ key: SealingKey, in db: Transaction) throws {
-        let row = try db.row("SELECT timestamp, speaker, text, audio FROM turns WHERE session_id = ? AND id = ?", turn.sessionID, turn.id)
+        let row = try db.one("SELECT timestamp, speaker, text, audio FROM turns WHERE session_id = ? AND id = ?", turn.sessionID, turn.id)
         guard let row else { return }
         let text = try key.openText(row["text"], at: turnLocation(turn.sessionID, turn.id.text))
         let audio = try (row["audio"] as Data?).map { try key.openText($0, at: audioLocation(turn.sessionID, turn.id.text)) }
@@ -141,10 +141,9 @@ extension SessionStore {
     /// Registers a recording before it is written, so that it is deleted with its session. The name is random.
     ///
     /// - Returns: false if the session is not logged and must not be recorded.
-    /// - Throws: `notFound`.
     package func addRecording(named name: String, to session: SessionID, of user: UserID) async throws(StoreError) -> Bool {
         guard try await isLogged(session, of: user) else { return false }
-        return try await writing { db in
+        return try await database.write { db in
             let count = try db.execute(
                 "INSERT OR IGNORE INTO recordings SELECT ?, id FROM sessions WHERE id = ? AND user_id = ?", name, session, user)
             guard count == 1 else { throw StoreError.notFound }
@@ -153,24 +152,38 @@ extension SessionStore {
     }
 
     /// The names of a session's recordings.
-    ///
-    /// - Throws: `notFound`.
     package func recordings(of session: SessionID, of user: UserID) async throws(StoreError) -> [String] {
-        try await reading { db in
+        try await database.read { db in
             guard try db.has("SELECT 1 FROM sessions WHERE id = ? AND user_id = ?", session, user) else { throw StoreError.notFound }
             return try db.values(String.self, "SELECT name FROM recordings WHERE session_id = ? ORDER BY name", session)
         }
     }
 
+    /// All recordings' names.
+    static func recordings(in db: Transaction) throws -> [String] {
+        try db.values(String.self, "SELECT name FROM recordings ORDER BY name")
+    }
+
+    /// Names of recordings whose session is gone. Call `removeOrphanedFiles(_:)` after deleting the files.
+    package func orphanedFiles() async throws(StoreError) -> [String] {
+        try await database.read { db in try db.values(String.self, "SELECT name FROM unwanted_files ORDER BY name LIMIT 1000") }
+    }
+
+    /// Removes names from `orphanedFiles()`. Call after deleting the files.
+    package func removeOrphanedFiles(_ names: [String]) async throws(StoreError) {
+        guard !names.isEmpty else { return }
+        try await database.delete { db in
+            for name in names { try db.execute("DELETE FROM unwanted_files WHERE name = ?", name) }
+        }
+    }
+
     /// The key of a user's file. Deleting the user destroys it.
-    ///
-    /// - Throws: `notFound` if there is no such user.
     package func fileKey(named name: String, of user: UserID) async throws(StoreError) -> SealingKey {
-        try await reading { db in try db.key(of: user).derived(for: "file \(name)") }
+        try await database.read { db in try db.key(of: user).derived(for: "file \(name)") }
     }
 
     private func isLogged(_ session: SessionID, of user: UserID) async throws(StoreError) -> Bool {
-        try await reading { db in
+        try await database.read { db in
             let isLogged = try db.value(Bool.self, "SELECT is_logged FROM sessions WHERE id = ? AND user_id = ?", session, user)
             guard let isLogged else { throw StoreError.notFound }
             return isLogged
@@ -179,8 +192,8 @@ extension SessionStore {
 
     // MARK: - Rows
 
-    static func turnLocation(_ session: SessionID, _ id: String) -> String { "turns.text.\(session) \(id)" }
-    static func audioLocation(_ session: SessionID, _ id: String) -> String { "turns.audio.\(session) \(id)" }
+    private static func turnLocation(_ session: SessionID, _ id: String) -> String { "turns.text.\(session) \(id)" }
+    private static func audioLocation(_ session: SessionID, _ id: String) -> String { "turns.audio.\(session) \(id)" }
 
     static func turns(of session: SessionID, _ key: SealingKey, in db: Transaction) throws -> [Turn] {
         // Sorted here, because SQLite's sorter copies whole rows.
@@ -198,8 +211,8 @@ extension SessionStore {
             }
             let turn = Turn(
                 id: id, sessionID: session, timestamp: WallTime(milliseconds: timestamp), speaker: speaker,
-                text: try sealed.turn(text, of: session, id),
-                audioRef: try rows.bytes(8).map { try sealed.audio($0, of: session, id) } ?? rows.text(4),
+                text: try sealed.text(text, at: "turns.text.", session, id),
+                audioRef: try rows.bytes(8).map { try sealed.text($0, at: "turns.audio.", session, id) } ?? rows.text(4),
                 durationMs: rows.integer(5).map(Int.init),
                 revision: rows.integer(7).map(Int.init) ?? 0)
             // Nothing of it was played.
@@ -209,5 +222,37 @@ extension SessionStore {
         }
         let order = turns.indices.sorted { (turns[$0].timestamp, positions[$0]) < (turns[$1].timestamp, positions[$1]) }
         return order.map { turns[$0] }
+    }
+
+    // MARK: Verification
+
+    static func verify(_ user: UserID, _ key: SealingKey, _ v: Verification) throws {
+        try v.each("sessions of user \(user)", "SELECT * FROM sessions WHERE user_id = ?", user) { row in
+            v.report.sessions += 1
+            let id: SessionID = try row["id"]
+            try v.check { _ = try session(id, of: user, from: row, key) }
+            try v.check { if try summary(of: id, key, in: v.db) != nil { v.report.summaries += 1 } }
+            var turns = 0
+            try v.each("turns of session \(id)", "SELECT id, text, audio FROM turns WHERE session_id = ?", id) { turn in
+                turns += 1
+                _ = try key.openText(turn[1], at: turnLocation(id, turn[0]))
+                _ = try key.openText(ifPresent: turn[2], at: audioLocation(id, turn[0]))
+            }
+            v.report.turns += turns
+            if try turns != row["turn_count"] { v.note("Session \(id) has \(turns) turns and counts another number.") }
+            if turns > 0, try !(row["is_logged"] as Bool) { v.note("Session \(id) is not logged and has turns.") }
+        }
+    }
+
+    static func verify(_ v: Verification) throws {
+        try v.each("jobs", "SELECT id, reason FROM jobs WHERE reason IS NOT NULL") { row in
+            _ = try v.db.shared.openText(row[1], at: jobLocation(row[0]))
+        }
+        try v.count(
+            "summaries stand where no list finds them",
+            """
+            SELECT count(*) FROM summaries m JOIN sessions s ON s.id = m.session_id
+            WHERE m.user_id <> s.user_id OR m.started_at <> s.started_at
+            """)
     }
 }

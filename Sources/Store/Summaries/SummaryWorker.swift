@@ -11,13 +11,13 @@ package struct SummaryWorker: Sendable {
     /// 1, 2, 4, … minutes, at most 6 hours.
     package static let backoff = Backoff(.exponential, unit: .seconds(60), delayMax: .seconds(6 * 3_600))
 
-    private let store: SessionStore
+    private let store: Sessions
     private let summarizer: any Summarizer
     private let webhooks: @Sendable (Session, Summary) -> [OutgoingWebhook]
 
     /// - Parameter webhooks: enqueued with each stored summary.
     package init(
-        store: SessionStore, summarizer: any Summarizer,
+        store: Sessions, summarizer: any Summarizer,
         webhooks: @escaping @Sendable (Session, Summary) -> [OutgoingWebhook] = { _, _ in [] }
     ) {
         self.store = store

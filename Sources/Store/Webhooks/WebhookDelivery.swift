@@ -8,7 +8,9 @@ package import Wire
 /// A webhook leaves the queue only after its endpoint has acknowledged it; otherwise its lease expires and it is sent again with the same
 /// id. A failure blocks only its lane, and its endpoint while that is dead.
 package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
-    private let queue: WebhookQueue
+    private let queue: any WebhookQueue
+    /// Longer than a request may take.
+    private let leaseSpan: Duration
     private let backoff: Backoff
     private let key: @Sendable () -> IssuerKey
     private let send: Outgoing
@@ -24,17 +26,19 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
     private let wakeUps = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameters:
+    ///   - leaseSpan: must exceed the request timeout.
     ///   - urls: all endpoints; each receives every event. Webhooks for other endpoints stay in the store.
     ///   - key: an HS256 key, evaluated for each attempt; its issuer identifies the gateway to receivers.
     ///   - random: random numbers in 0..<1 for jitter.
     ///   - observe: called after each attempt.
     package init(
-        _ queue: WebhookQueue, to urls: [String], backoff: Backoff = .webhooks,
+        _ queue: any WebhookQueue, leaseSpan: Duration = .seconds(30), to urls: [String], backoff: Backoff = .webhooks,
         signedWith key: @autoclosure @escaping @Sendable () -> IssuerKey, clock: C, pause: Duration = .seconds(1),
         now: @escaping @Sendable () -> WallTime, random: @escaping @Sendable () -> Double, sending send: @escaping Outgoing,
         observing observe: @escaping @Sendable (WebhookAttempt) -> Void = { _ in }
     ) {
         self.queue = queue
+        self.leaseSpan = leaseSpan
         endpoints = Mutex(urls.map(WebhookEndpoint.init))
         self.backoff = backoff
         self.key = key
@@ -71,7 +75,7 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
         let rooms = endpoints.withLock { $0.map { (url: $0.url, room: $0.room(at: time)) } }
         var due: [(StoredWebhook, at: Int)] = []
         for (index, endpoint) in rooms.enumerated() where endpoint.room > 0 {
-            guard let leased = try? await queue.lease(endpoint.url, endpoint.room, time) else { continue }
+            guard let leased = try? await queue.lease(to: endpoint.url, limit: endpoint.room, for: leaseSpan, at: time) else { continue }
             endpoints.withLock { endpoints in leased.forEach { _ in endpoints[index].begin() } }
             due += leased.map { ($0, at: index) }
         }
@@ -87,9 +91,9 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
         let expires = next >= webhook.expiresAt
         // The outcome is stored before the next lease. If that fails, the lease expires and decides.
         switch answer {
-        case .delivered: try? await queue.finish(webhook, now())
-        case .failed where !expires: try? await queue.retry(webhook, next, reason)
-        case .failed, .gone: try? await queue.giveUp(webhook, reason, now())
+        case .delivered: _ = try? await queue.delivered(webhook, at: now())
+        case .failed where !expires: try? await queue.retry(webhook, due: next, reason: reason)
+        case .failed, .gone: try? await queue.giveUp(webhook, reason: reason, at: now())
         }
         let outcome: WebhookAttempt.Outcome =
             switch answer {
@@ -149,28 +153,16 @@ extension Backoff {
     package static let webhooks = Backoff(.exponential, unit: .seconds(1), delayMax: .seconds(600), jitter: .upperHalf)
 }
 
-/// The operations of a webhook queue.
-package struct WebhookQueue: Sendable {
-    /// Leases at most `limit` due webhooks for an endpoint, the oldest of each lane, for longer than a request may take.
-    var lease: @Sendable (_ endpoint: String, _ limit: Int, _ now: WallTime) async throws -> [StoredWebhook]
-    var finish: @Sendable (_ webhook: StoredWebhook, _ now: WallTime) async throws -> Void
-    /// The attempt failed; `reason` is shown to operators.
-    var retry: @Sendable (_ webhook: StoredWebhook, _ due: WallTime, _ reason: String) async throws -> Void
-    var giveUp: @Sendable (_ webhook: StoredWebhook, _ reason: String, _ now: WallTime) async throws -> Void
+/// What a delivery needs of the repository `Webhooks`.
+package protocol WebhookQueue: Sendable {
+    func lease(to endpoint: String, limit: Int, for span: Duration, at now: WallTime) async throws(StoreError) -> [StoredWebhook]
+    @discardableResult
+    func delivered(_ webhook: StoredWebhook, at now: WallTime) async throws(StoreError) -> Bool
+    func retry(_ webhook: StoredWebhook, due: WallTime, reason: String) async throws(StoreError)
+    func giveUp(_ webhook: StoredWebhook, reason: String, at now: WallTime) async throws(StoreError)
 }
 
-extension WebhookQueue {
-    /// The queue in the store.
-    ///
-    /// - Parameter leaseSpan: must exceed the request timeout.
-    package init(_ store: SessionStore, leaseSpan: Duration = .seconds(30)) {
-        self.init(
-            lease: { try await store.leaseWebhooks(to: $0, limit: $1, for: leaseSpan, at: $2) },
-            finish: { try await store.delivered($0, at: $1) },
-            retry: { try await store.retry($0, due: $1, reason: $2) },
-            giveUp: { try await store.giveUp($0, reason: $1, at: $2) })
-    }
-}
+extension Webhooks: WebhookQueue {}
 
 /// The meaning of an endpoint's response.
 ///

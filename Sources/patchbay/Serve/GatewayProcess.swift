@@ -56,7 +56,7 @@ struct GatewayProcess: Sendable {
                 definedAssistants: { assistants.ids })
             workers = dispatch
             let routes =
-                AssistantRoutes.routes(assistants, keys: keys, store: backend?.store) + ToolRoutes.routes(tools, keys: keys)
+                AssistantRoutes.routes(assistants, keys: keys, store: backend?.store.assistants) + ToolRoutes.routes(tools, keys: keys)
                 + DispatchRoutes.routes(dispatch, keys: keys)
                 + LiveKitRoutes.routes(rooms, dispatch, backend?.roomRecordings, keys: keys)
                 + (configuration.isDevelopment
@@ -84,7 +84,7 @@ struct GatewayProcess: Sendable {
                 let client = try OutgoingClient(authority: webhooks.authority)
                 services.append(
                     WebhookService(
-                        webhooks, keys: gateway.keys, store: backend.store, sending: client.outgoing(), counters: counters,
+                        webhooks, keys: gateway.keys, store: backend.store.webhooks, sending: client.outgoing(), counters: counters,
                         operatorLog: operatorLog))
             }
             let client = try OutgoingClient(connections: .shared)

@@ -18,12 +18,12 @@ struct StoreSettings {
     ///   - observe: receives the durations of the store's operations.
     /// - Throws: `UsageError` or `CommandFailure`, one line with the remedy.
     func open(
-        _ access: SessionStore.Access, _ log: Logger? = nil, knowing others: [MasterKey] = [],
+        _ access: Store.Access, _ log: Logger? = nil, knowing others: [MasterKey] = [],
         observing observe: @escaping StoreObserver = { _, _, _ in }
-    ) throws -> SessionStore {
+    ) throws -> Store {
         try explained {
             if access == .owner { try makeDirectory() }
-            return try SessionStore(directory: directory, masterKeys: [try key(access, log)] + others, access: access, observing: observe)
+            return try Store(directory: directory, masterKeys: [try key(access, log)] + others, access: access, observing: observe)
         }
     }
 
@@ -36,7 +36,7 @@ struct StoreSettings {
             try checkWritable(directory)
             switch try keySource() {
             case .key(let key):
-                return switch try SessionStore.condition(directory: directory, masterKeys: [key]) {
+                return switch try Store.condition(directory: directory, masterKeys: [key]) {
                 case .missing: "ok; `serve` creates it"
                 case .current: "ok"
                 case .older: "ok; `serve` updates its schema, so make a backup first (`patchbay store backup`)"
@@ -121,7 +121,7 @@ struct StoreSettings {
         UsageError("master key: there is no file \(path); the store cannot be opened without the key that encrypted it")
     }
 
-    private func key(_ access: SessionStore.Access, _ log: Logger?) throws -> MasterKey {
+    private func key(_ access: Store.Access, _ log: Logger?) throws -> MasterKey {
         let path: String
         switch try keySource() {
         case .key(let key): return key

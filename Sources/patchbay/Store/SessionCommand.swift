@@ -101,9 +101,9 @@ struct SessionDeleteCommand: AsyncParsableCommand {
     func run() async throws {
         guard (session == nil) == all else { throw UsageError("pass either a session's id or --all") }
         let count = try await options.with { store, user in
-            guard let session else { return try await store.deleteSessions(of: user) }
+            guard let session else { return try await store.sessions.deleteAll(of: user) }
             do throws(StoreError) {
-                try await store.deleteSession(session, of: user)
+                try await store.sessions.delete(session, of: user)
             } catch .notFound {
                 throw CommandFailure("\(options.user) has no session \(session)")
             }
@@ -129,7 +129,7 @@ struct SessionListCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard 1...100_000 ~= limit else { throw UsageError("--limit \(limit) is not between 1 and 100000") }
-        let listings = try await options.with { store, user in try await list(store, user) }
+        let listings = try await options.with { store, user in try await list(store.sessions, user) }
         if options.store.json { return try Console.say(json: listings.map(SessionLine.init)) }
         let rows = listings.map { listing in
             [
@@ -140,11 +140,11 @@ struct SessionListCommand: AsyncParsableCommand {
         Table.say(["ID", "STARTED", "ENDED", "TITLE"], rows, none: "no sessions")
     }
 
-    private func list(_ store: SessionStore, _ user: UserID) async throws -> [SessionListing] {
+    private func list(_ store: Sessions, _ user: UserID) async throws -> [SessionListing] {
         var listings: [SessionListing] = []
         var cursor: TimeCursor?
         repeat {
-            let page = try await store.sessions(
+            let page = try await store.list(
                 of: user, after: cursor, limit: min(limit - listings.count, StoreLimits.sessionsPerPageMax))
             listings += page.elements
             cursor = page.next
@@ -160,12 +160,16 @@ struct SessionOptions: ParsableArguments {
     @OptionGroup var store: StoreOptions
 
     /// Runs an operation for the user on the open store, then closes the store.
-    func with<Answer>(_ body: (SessionStore, UserID) async throws -> Answer) async throws -> Answer {
+    func with<Answer>(_ body: (Store, UserID) async throws -> Answer) async throws -> Answer {
         let store = try store.openBeside()
         defer { try? store.close() }
         let id: UserID
         do throws(StoreError) {
-            if let named = UserID(text: user) { id = try await store.user(named).id } else { id = try await store.user(email: user).id }
+            if let named = UserID(text: user) {
+                id = try await store.accounts.user(named).id
+            } else {
+                id = try await store.accounts.user(email: user).id
+            }
         } catch .notFound {
             throw CommandFailure("there is no user \(user)")
         }
@@ -176,7 +180,7 @@ struct SessionOptions: ParsableArguments {
     func export(of id: SessionID) async throws -> Export {
         try await with { store, user in
             do throws(StoreError) {
-                return Export(try await store.record(of: id, of: user), try await store.user(user).settings)
+                return Export(try await store.sessions.record(of: id, of: user), try await store.accounts.user(user).settings)
             } catch .notFound {
                 throw CommandFailure("\(self.user) has no session \(id)")
             }

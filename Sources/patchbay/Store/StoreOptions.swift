@@ -30,7 +30,7 @@ struct StoreOptions: ParsableArguments {
     /// Opens an existing store, also while a gateway is using it.
     ///
     /// - Throws: `UsageError` if the store does not exist or does not open with this key.
-    func openBeside() throws -> SessionStore {
+    func openBeside() throws -> Store {
         try settings().open(.beside)
     }
 

@@ -42,7 +42,7 @@ struct UserCreateCommand: AsyncParsableCommand {
         if let fault = Schema.password.fault(in: .string(password)) { throw UsageError("the password \(fault.trimmingPrefix("it "))") }
         let user: User
         do throws(StoreError) {
-            user = try await store.createUser(email: email, password: SecretText(password), at: .now)
+            user = try await store.accounts.createUser(email: email, password: SecretText(password), at: .now)
         } catch .emailTaken {
             throw UsageError("\(email) already has an account")
         }

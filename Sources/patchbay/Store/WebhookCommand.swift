@@ -39,7 +39,7 @@ struct WebhookListCommand: AsyncParsableCommand {
     func run() async throws {
         guard 1...100_000 ~= limit else { throw UsageError("--limit \(limit) is not between 1 and 100000") }
         let store = try options.openBeside()
-        let webhooks = try await store.webhooks(status, limit: limit)
+        let webhooks = try await store.webhooks.list(status, limit: limit)
         try store.close()
         let views = webhooks.map(WebhookView.init)
         if options.json { return try Console.say(json: views) }
@@ -74,7 +74,7 @@ struct WebhookReplayCommand: AsyncParsableCommand {
         }
         let store = try options.openBeside()
         do throws(StoreError) {
-            try await store.replay(webhook, at: .now)
+            try await store.webhooks.replay(webhook, at: .now)
         } catch .notFound {
             throw CommandFailure("there is no webhook \(id), or no longer")
         }

@@ -13,21 +13,21 @@ final class StoreFolder: Sendable {
         path = FileManager.default.temporaryDirectory.appending(path: "patchbay-store-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         let key = try MasterKey.make(file: path + "/master.key")
-        let store = try SessionStore(
+        let store = try Store(
             directory: path, masterKeys: [key], passwordCost: PasswordHash.Cost(logBlocks: 10, blockSize: 1, parallelism: 1))
         // Old ones are not kept.
         let start = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000) - 60_000)
-        let user = try await store.createUser(email: "ann@example.org", password: SecretText(Self.password), at: start).id
-        _ = try await store.updateSettings(of: user) { ($0.loggingEnabled, $0.hasSeenOnboarding) = (true, true) }
-        session = try await store.startSession(SessionRequest(context: "phone"), of: user, at: start).session.id
+        let user = try await store.accounts.createUser(email: "ann@example.org", password: SecretText(Self.password), at: start).id
+        _ = try await store.accounts.updateSettings(of: user) { ($0.loggingEnabled, $0.hasSeenOnboarding) = (true, true) }
+        session = try await store.sessions.start(SessionRequest(context: "phone"), of: user, at: start).session.id
         let said: [(Turn.Speaker, String)] = [
             (.user, "Book a table for two at seven."), (.assistant, "Your table at the harbour is booked."),
         ]
         for (index, (speaker, text)) in said.enumerated() {
             let turn = Turn(id: TurnID(), sessionID: session, timestamp: start + .seconds(index + 1), speaker: speaker, text: text)
-            _ = try await store.append(turn, of: user)
+            _ = try await store.sessions.append(turn, of: user)
         }
-        _ = try await store.endSession(session, of: user, at: start + .seconds(10))
+        _ = try await store.sessions.end(session, of: user, at: start + .seconds(10))
         try store.close()
     }
 
@@ -39,9 +39,9 @@ final class StoreFolder: Sendable {
     ///
     /// - Parameter masterKey: the key's file, if it was moved.
     func addRecording(named name: String, _ content: Data, masterKey: String? = nil) async throws {
-        let store = try SessionStore(directory: path, masterKeys: [MasterKey(file: masterKey ?? path + "/master.key")])
-        let user = try await store.user(email: "ann@example.org")
-        _ = try await store.addRecording(named: name, to: session, of: user.id)
+        let store = try Store(directory: path, masterKeys: [MasterKey(file: masterKey ?? path + "/master.key")])
+        let user = try await store.accounts.user(email: "ann@example.org")
+        _ = try await store.sessions.addRecording(named: name, to: session, of: user.id)
         try store.close()
         try FileManager.default.createDirectory(atPath: path + "/recordings", withIntermediateDirectories: true)
         try content.write(to: URL(filePath: path + "/recordings/" + name))

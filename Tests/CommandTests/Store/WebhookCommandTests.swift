@@ -9,21 +9,21 @@ struct WebhookCommandTests {
     private final class World {
         let directory: URL
         let keyPath: String
-        let store: SessionStore
+        let store: Store
         let (delivered, waiting) = (WebhookID(), WebhookID())
 
         init() async throws {
             directory = FileManager.default.temporaryDirectory.appending(path: "webhook-command-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
             keyPath = directory.appending(path: "master.key").path
-            store = try SessionStore(directory: directory.appending(path: "data").path, masterKeys: [try MasterKey.make(file: keyPath)])
+            store = try Store(directory: directory.appending(path: "data").path, masterKeys: [try MasterKey.make(file: keyPath)])
             let now = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
             for id in [delivered, waiting] {
                 let webhook = OutgoingWebhook(id: id, event: "room_started", endpoint: "https://a", room: "den", body: "{}")
-                try await store.enqueue([webhook], at: now)
+                try await store.webhooks.enqueue([webhook], at: now)
             }
-            let leased = try await store.leaseWebhooks(to: "https://a", limit: 1, for: .seconds(30), at: now)
-            try await store.delivered(try #require(leased.first), at: now)
+            let leased = try await store.webhooks.lease(to: "https://a", limit: 1, for: .seconds(30), at: now)
+            try await store.webhooks.delivered(try #require(leased.first), at: now)
         }
 
         deinit {
@@ -53,7 +53,7 @@ struct WebhookCommandTests {
         let world = try await World()
         let outcome = try await world.run("replay", "EV_\(world.delivered)")
         #expect(outcome.status == 0, "\(outcome.complaint)")
-        #expect(try await world.store.webhooks(.waiting).map(\.webhook.id) == [world.waiting, world.delivered])
+        #expect(try await world.store.webhooks.list(.waiting).map(\.webhook.id) == [world.waiting, world.delivered])
     }
 
     @Test func replayOfAnUnknownWebhookFails() async throws {

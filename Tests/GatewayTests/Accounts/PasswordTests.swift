@@ -172,7 +172,7 @@ struct PasswordTests {
 extension TestBackend {
     /// What the waiting webhooks of an event say about accounts, newest first.
     func sentCodes(_ event: String) async throws -> [[String: Any]] {
-        try await store.webhooks(.waiting).filter { $0.webhook.event == event }.compactMap { stored in
+        try await store.webhooks.list(.waiting).filter { $0.webhook.event == event }.compactMap { stored in
             let body = try JSONSerialization.jsonObject(with: Data(stored.webhook.body.utf8)) as? [String: Any]
             return body?["account"] as? [String: Any]
         }

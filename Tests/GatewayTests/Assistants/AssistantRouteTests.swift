@@ -128,7 +128,7 @@ struct AssistantRouteTests {
             """#
         let put = try ask(backend.gateway, "PUT", "/v1/assistants/shop", body, token: Self.administrator)
         #expect(put.status == 200, "\(put.text)")
-        let stored = try await backend.store.assistants().first { $0.id == "shop" }
+        let stored = try await backend.store.assistants.list().first { $0.id == "shop" }
         #expect(stored?.providers.recognizer?.partialResults == true)
     }
 
@@ -140,7 +140,7 @@ struct AssistantRouteTests {
             """#
         let put = try ask(backend.gateway, "PUT", "/v1/assistants/shop", body, token: Self.administrator)
         #expect(put.status == 200, "\(put.text)")
-        let stored = try await backend.store.assistants().first { $0.id == "shop" }
+        let stored = try await backend.store.assistants.list().first { $0.id == "shop" }
         #expect(stored?.providers.responder?.askEarly == false && stored?.fillerAfterMs == 0)
     }
 

@@ -10,7 +10,7 @@ import Wire
 /// A gateway with its own store in a temporary directory.
 final class TestBackend: Sendable {
     let gateway: TestGateway
-    let store: SessionStore
+    let store: Store
     let place: BackendDirectory
     private let keeping: Task<Void, any Error>
 
@@ -61,7 +61,7 @@ final class TestBackend: Sendable {
                     inbox: DispatchInbox(), rooms: rooms, keys: keys, server: ServerInfo(version: "tests", node: "test"))
                 return backend.routes(sessions, service)
                     + LiveKitRoutes.routes(rooms, dispatch, backend.roomRecordings, keys: keys)
-                    + AssistantRoutes.routes(backend.assistants, keys: keys, store: backend.store)
+                    + AssistantRoutes.routes(backend.assistants, keys: keys, store: backend.store.assistants)
                     + SpeechRoutes.routes(speech, accounts: backend.accounts, assistants: backend.assistants, keys: keys)
             }, change)
         self.place = place
@@ -118,7 +118,7 @@ final class BackendDirectory: Sendable {
         externalIssuer: ExternalIssuer? = nil, storeBytesMax: Int? = nil, accounts: AccountSettings = AccountSettings(),
         webhookEndpoints: [String] = []
     ) throws -> BackendServices {
-        let store = try SessionStore(
+        let store = try Store(
             directory: directory, masterKeys: [masterKey],
             passwordCost: PasswordHash.Cost(logBlocks: 10, blockSize: 1, parallelism: 1), sizeMax: storeBytesMax)
         return try BackendServices(

@@ -93,7 +93,7 @@ struct CallRouteTests {
         }
         let call = try #require(try ann.http("POST", "/v1/calls", #"{"to":["\#(bob.id)"]}"#).json?["call_id"] as? String)
         #expect(try ann.http("POST", "/v1/calls/\(call)/invite", #"{"to":["\#(nobody)"]}"#).status == 404)
-        try await node.backend.store.deleteUser(bob.id)
+        try await node.backend.store.accounts.deleteUser(bob.id)
         #expect(try ann.http("POST", "/v1/calls/\(call)/cancel").status == 200)
         #expect(try ann.http("POST", "/v1/calls", #"{"to":["\#(bob.id)"]}"#).status == 404, "a deleted user is unknown")
     }

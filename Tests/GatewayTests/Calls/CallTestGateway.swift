@@ -26,7 +26,7 @@ final class CallTestGateway: Sendable {
     ) throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("calls-\(UUID().uuidString)").path
         let cost = PasswordHash.Cost(logBlocks: 10, blockSize: 8, parallelism: 1)
-        let store = try SessionStore(directory: directory, masterKeys: [MasterKey()], passwordCost: cost) { operation, duration, error in
+        let store = try Store(directory: directory, masterKeys: [MasterKey()], passwordCost: cost) { operation, duration, error in
             if !Self.isMaintenance { observe(operation, duration, error) }
         }
         let backend = try BackendServices(store: store)
@@ -60,7 +60,7 @@ final class CallTestGateway: Sendable {
 
     func user(_ name: String) async throws -> TestUser {
         let now = WallTime(milliseconds: TestToken.now * 1_000)
-        let id = try await backend.store.user(issuer: "tests", subject: name, email: nil, at: now).id
+        let id = try await backend.store.accounts.user(issuer: "tests", subject: name, email: nil, at: now).id
         return TestUser(node: self, id: id)
     }
 }

@@ -80,11 +80,13 @@ struct ChannelTests {
         let node = try CallTestGateway(observing: lookup.observe)
         let (store, now) = (node.backend.store, WallTime(milliseconds: TestToken.now * 1_000))
         let (old, new) = (SecretText("correct horse battery staple"), SecretText("another horse battery staple"))
-        let ann = TestUser(node: node, id: try await store.createUser(email: "ann@example.org", password: old, at: now).id)
+        let ann = TestUser(node: node, id: try await store.accounts.createUser(email: "ann@example.org", password: old, at: now).id)
         lookup.expect()
         let socket = try node.gateway.webSocket(.upgrade(token: try ann.token(), path: "/v1/events"))
         try Patience.until("the lookup") { lookup.isHeld }
-        let outcome = try await Lookup.$passes.withValue(true) { try await store.changePassword(of: ann.id, from: old, to: new, at: now) }
+        let outcome = try await Lookup.$passes.withValue(true) {
+            try await store.accounts.changePassword(of: ann.id, from: old, to: new, at: now)
+        }
         #expect(outcome == .changed)
         lookup.release()
         #expect(try TestDevice(socket).ending() == 4100)

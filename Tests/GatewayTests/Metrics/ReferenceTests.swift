@@ -46,7 +46,7 @@ struct ReferenceTests {
                 }
                 let workers = DispatchService(inbox: dispatch, rooms: rooms, keys: keys, server: server)
                 return backend.routes(backend.sessionService(rooms, keys: keys), backend.callService(rooms, keys: keys, server: server))
-                    + AssistantRoutes.routes(assistants, keys: keys, store: backend.store) + ToolRoutes.routes(tools, keys: keys)
+                    + AssistantRoutes.routes(assistants, keys: keys, store: backend.store.assistants) + ToolRoutes.routes(tools, keys: keys)
                     + SpeechRoutes.routes(nil, accounts: backend.accounts, assistants: assistants, keys: keys)
                     + DispatchRoutes.routes(workers, keys: keys)
                     + LiveKitRoutes.routes(rooms, workers, backend.roomRecordings, keys: keys)

@@ -79,7 +79,7 @@ struct PushCallTests {
         let call = try #require(try ann.ask("POST", "/v1/calls", ["to": [bob.id]]).json?["call_id"] as? String)
         var found: StoredWebhook?
         while found == nil {
-            found = try await backend.store.webhooks(.waiting).first { $0.webhook.event == "push.call_incoming" }
+            found = try await backend.store.webhooks.list(.waiting).first { $0.webhook.event == "push.call_incoming" }
             try await Task.sleep(for: .milliseconds(2))
         }
         let webhook = try #require(found)

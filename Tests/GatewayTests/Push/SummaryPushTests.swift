@@ -51,7 +51,7 @@ struct SummaryPushTests {
 
     /// The webhooks that ask a backend to push a summary.
     private func pushes(_ backend: TestBackend) async throws -> [[String: Any]] {
-        try await backend.store.webhooks(.waiting).filter { $0.webhook.event == "push.summary_ready" }.map {
+        try await backend.store.webhooks.list(.waiting).filter { $0.webhook.event == "push.summary_ready" }.map {
             try #require(try JSONSerialization.jsonObject(with: Data($0.webhook.body.utf8)) as? [String: Any])
         }
     }
@@ -102,8 +102,8 @@ struct SummaryPushTests {
         #expect(try ann.ask("POST", "/v1/devices", Self.device).status == 201)
         _ = try talk(ann)
         let user = try #require(UserID(text: ann.id))
-        try await until("the token is forgotten") { try await backend.store.pushDevices(of: user).first?.alertToken == nil }
-        #expect(try await backend.store.pushDevices(of: user).map(\.token.revealedText) == [Self.callToken])
+        try await until("the token is forgotten") { try await backend.store.calls.pushDevices(of: user).first?.alertToken == nil }
+        #expect(try await backend.store.calls.pushDevices(of: user).map(\.token.revealedText) == [Self.callToken])
         #expect(apns.requests.count == 1)
     }
 

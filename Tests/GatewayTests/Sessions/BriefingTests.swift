@@ -149,8 +149,8 @@ struct BriefingTests {
         // Encrypted text could not be found by searching for plaintext.
         let id = try #require(SessionID(text: started.session))
         let user = try #require(UserID(text: bob.id))
-        #expect(try await backend.store.record(of: id, of: user).clientContext == nil)
-        #expect(try await backend.store.background(of: id, of: user).clientContext == nil)
+        #expect(try await backend.store.sessions.record(of: id, of: user).clientContext == nil)
+        #expect(try await backend.store.sessions.background(of: id, of: user).clientContext == nil)
     }
 
     @Test func briefingSurvivesARestart() async throws {

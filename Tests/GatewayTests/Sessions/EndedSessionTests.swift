@@ -57,7 +57,7 @@ struct EndedSessionTests {
     @Test func startDoesNotReviveASessionThatEndsMeanwhile() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "ended-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        let store = try SessionStore(directory: directory, masterKeys: [MasterKey()]) { operation, _, _ in
+        let store = try Store(directory: directory, masterKeys: [MasterKey()]) { operation, _, _ in
             if operation == .write { Self.endsAfterWrite?() }
         }
         let backend = try BackendServices(store: store)
@@ -65,12 +65,12 @@ struct EndedSessionTests {
         let sessions = backend.sessionService(RoomService(shards: shards), keys: KeysInUse(TestToken.keys))
         let writer = backend.auditEventWriter(sessions, summarizer: ExtractiveSummarizer())
         let writing = Task { try await writer.run() }
-        let user = try await store.user(issuer: "tests", subject: "ann", email: nil, at: .now).id
+        let user = try await store.accounts.user(issuer: "tests", subject: "ann", email: nil, at: .now).id
         let endAll: @Sendable () -> Void = {
             let ended = DispatchSemaphore(value: 0)
             Task.detached {
                 defer { ended.signal() }
-                for session in try await store.sessions(of: user).elements { try await sessions.end(session.id, of: user) }
+                for session in try await store.sessions.list(of: user).elements { try await sessions.end(session.id, of: user) }
             }
             ended.wait()
         }
@@ -80,7 +80,7 @@ struct EndedSessionTests {
             }
         }
         #expect(error?.code == .sessionEnded)
-        let room = Session.roomName(of: try #require(try await store.sessions(of: user).elements.first).id)
+        let room = Session.roomName(of: try #require(try await store.sessions.list(of: user).elements.first).id)
         #expect(backend.sessionRooms.joinError(for: room)?.code == .sessionEnded)
         backend.auditEvents.finish()
         try await writing.value

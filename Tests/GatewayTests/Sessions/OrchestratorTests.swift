@@ -105,9 +105,9 @@ struct OrchestratorTests {
         let start = WallTime(milliseconds: TestToken.now * 1_000) - .seconds(300)
         for (age, status) in [(30, 200), (90, 409)] {
             let request = SessionRequest(context: "phone", assistantID: "guide")
-            let session = try await backend.store.startSession(request, of: user, at: start).session
+            let session = try await backend.store.sessions.start(request, of: user, at: start).session
             let end = WallTime(milliseconds: TestToken.now * 1_000) - .seconds(age)
-            _ = try await backend.store.endSession(session.id, of: user, at: end)
+            _ = try await backend.store.sessions.end(session.id, of: user, at: end)
             for token in [TestToken.assistant("guide"), service(session.roomName)] {
                 let answer = try say("Turn left.", in: session.id.text, with: token)
                 #expect(answer.status == status, "\(answer.text)")

@@ -97,7 +97,7 @@ struct SessionContractTests {
         let (store, now) = (backend.store, WallTime(milliseconds: TestToken.now * 1_000))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<StoreLimits.openSessionsPerUserMax {
-                group.addTask { _ = try await store.startSession(SessionRequest(context: "phone"), of: user, at: now) }
+                group.addTask { _ = try await store.sessions.start(SessionRequest(context: "phone"), of: user, at: now) }
             }
             try await group.waitForAll()
         }

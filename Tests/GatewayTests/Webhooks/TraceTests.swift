@@ -12,7 +12,7 @@ struct TraceTests {
 
     private func trace(of event: String, at backend: TestBackend) async throws -> TraceContext? {
         for _ in 0..<1_000 {
-            if let found = try await backend.store.webhooks(limit: 1_000).first(where: { $0.webhook.event == event }) {
+            if let found = try await backend.store.webhooks.list(limit: 1_000).first(where: { $0.webhook.event == event }) {
                 return found.webhook.trace
             }
             try await Task.sleep(for: .milliseconds(30))
@@ -43,7 +43,7 @@ struct TraceTests {
         let ann = try AppUser(backend)
         let started = try StartedSession(ask(ann, "/v1/sessions/start", ["context": "phone"], trace: "a"))
         let (id, user) = (try #require(SessionID(text: started.session)), try #require(UserID(text: ann.id)))
-        #expect(try await backend.store.session(id, of: user).trace?.traceparent == Self.traceparent("a"))
+        #expect(try await backend.store.sessions.session(id, of: user).trace?.traceparent == Self.traceparent("a"))
         _ = try ask(ann, "/v1/sessions/end", ["session_id": started.session], trace: nil)
         #expect(try await trace(of: "session_ended", at: backend)?.traceID == String(repeating: "a", count: 32))
     }

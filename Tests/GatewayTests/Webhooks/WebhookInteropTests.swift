@@ -49,7 +49,7 @@ struct WebhookInteropTests {
         let writer = WebhookWriter(to: [url])
         let at = WebhookWorld.now.milliseconds
         let webhooks = events.flatMap { writer.announcement(of: RoomAuditEvent(.room($0), room: Self.room, at: at)).webhooks }
-        try await world.store.enqueue(webhooks, at: WebhookWorld.now)
+        try await world.store.webhooks.enqueue(webhooks, at: WebhookWorld.now)
         try await world.serving([url]) { try await world.emptied() }
 
         let lines = try events.map { _ in

@@ -16,7 +16,7 @@ struct WebhookOrderTests {
 
     /// The stored webhooks' events by room, in order.
     private func events() async throws -> [String: [String]] {
-        let stored = try await backend.store.webhooks(limit: 10_000).sorted { $0.number < $1.number }
+        let stored = try await backend.store.webhooks.list(limit: 10_000).sorted { $0.number < $1.number }
         return Dictionary(grouping: stored, by: \.webhook.room).mapValues { $0.map(\.webhook.event) }
     }
 

@@ -38,7 +38,7 @@ struct WebhookServiceTests {
             try await world.emptied()
         }
         #expect(receiver.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["0 0", "0 0", "0 0", "0 1", "0 2"])
-        #expect(try await world.store.webhooks(.delivered).count == 3)
+        #expect(try await world.store.webhooks.list(.delivered).count == 3)
     }
 
     @Test func attemptsAreCountedAndFailuresLogged() async throws {
@@ -51,7 +51,7 @@ struct WebhookServiceTests {
                 event: "room_started", endpoint: url, room: "den", body: $0, requestID: "asked-\($0)",
                 trace: TraceContext(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"))
         }
-        try await world.store.enqueue(webhooks, at: WebhookWorld.now)
+        try await world.store.webhooks.enqueue(webhooks, at: WebhookWorld.now)
         try await world.serving([url], counters: counters, operatorLog: log.operatorLog()) {
             try receiver.wait(for: 3)
             try await world.emptied()
@@ -105,7 +105,7 @@ struct WebhookServiceTests {
             isUp.store(true, ordering: .relaxed)
             try await world.emptied()
         }
-        #expect(try await world.store.webhooks(.delivered).count == 4)
+        #expect(try await world.store.webhooks.list(.delivered).count == 4)
     }
 
     /// The process is killed with requests in flight, so it never sees the responses.

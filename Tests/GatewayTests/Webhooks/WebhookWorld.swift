@@ -16,7 +16,7 @@ final class WebhookWorld: Sendable {
 
     let directory: String
     let masterKey: MasterKey
-    let store: SessionStore
+    let store: Store
 
     init(
         directory: String = FileManager.default.temporaryDirectory.appending(path: "webhooks-\(UUID().uuidString)").path,
@@ -24,7 +24,7 @@ final class WebhookWorld: Sendable {
     ) throws {
         self.directory = directory
         masterKey = key
-        store = try SessionStore(directory: directory, masterKeys: [key])
+        store = try Store(directory: directory, masterKeys: [key])
     }
 
     deinit {
@@ -39,7 +39,7 @@ final class WebhookWorld: Sendable {
         let webhooks = (0..<count).map {
             OutgoingWebhook(event: "room_started", endpoint: url, room: "room \($0 % rooms)", body: "\($0 % rooms) \($0 / rooms)")
         }
-        try await store.enqueue(webhooks, at: Self.now)
+        try await store.webhooks.enqueue(webhooks, at: Self.now)
     }
 
     /// Runs a service that sends to `urls` during `body`.
@@ -51,7 +51,8 @@ final class WebhookWorld: Sendable {
     ) async throws {
         let client = try OutgoingClient()
         let service = WebhookService(
-            WebhookSettings(urls: urls, key: Self.key), store: store, leaseSpan: leaseSpan, sending: client.outgoing(timeout: timeout),
+            WebhookSettings(urls: urls, key: Self.key), store: store.webhooks, leaseSpan: leaseSpan,
+            sending: client.outgoing(timeout: timeout),
             now: { Self.now + clockAhead }, counters: counters, operatorLog: operatorLog)
         let running = Task { await service.run() }
         let result = await Result { try await body() }
@@ -63,7 +64,7 @@ final class WebhookWorld: Sendable {
     /// Waits until no webhook is queued.
     func emptied() async throws {
         for _ in 0..<1_500 {
-            if try await store.webhooks(.waiting).isEmpty { return }
+            if try await store.webhooks.list(.waiting).isEmpty { return }
             try await Task.sleep(for: .milliseconds(10))
         }
         throw DidNotHappen(what: "webhooks that are all delivered")

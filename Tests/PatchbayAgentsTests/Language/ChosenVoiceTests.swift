@@ -27,7 +27,7 @@ struct ChosenVoiceTests {
         _ node: WorkerGateway, _ name: String, voice: String? = nil, language: String? = nil, session: SessionRequest? = nil
     ) async throws -> RoomConnection {
         let user = try await node.user(name)
-        _ = try await #require(node.backend).store.updateSettings(of: user) { ($0.voice, $0.language) = (voice, language) }
+        _ = try await #require(node.backend).store.accounts.updateSettings(of: user) { ($0.voice, $0.language) = (voice, language) }
         let ticket = try await node.startSession(of: user, assistant: "helper", session)
         return try await RoomConnection.connect(url: node.url, token: ticket.token, options: WorkerGateway.options)
     }

@@ -37,7 +37,7 @@ final class WorkerGateway: Sendable {
         let backend = try storeDirectory.map { directory in
             let cost = PasswordHash.Cost(logBlocks: 10, blockSize: 1, parallelism: 1)
             return try BackendServices(
-                store: try SessionStore(directory: directory, masterKeys: [MasterKey()], passwordCost: cost), dispatch: dispatch)
+                store: try Store(directory: directory, masterKeys: [MasterKey()], passwordCost: cost), dispatch: dispatch)
         }
         let files = try WorkerCertificates.shared.get()
         let settings = GatewaySettings(
@@ -173,7 +173,7 @@ final class WorkerGateway: Sendable {
 
     func user(_ name: String) async throws -> UserID {
         let backend = try #require(backend)
-        return try await backend.store.user(issuer: "tests", subject: name, email: nil, at: .now).id
+        return try await backend.store.accounts.user(issuer: "tests", subject: name, email: nil, at: .now).id
     }
 
     func startSession(

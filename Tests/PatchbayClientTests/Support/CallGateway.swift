@@ -27,7 +27,7 @@ struct CallGateway: Sendable {
         let directory = FileManager.default.temporaryDirectory.appending(path: "patchbay-client-calls-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let cost = PasswordHash.Cost(logBlocks: 10, blockSize: 1, parallelism: 1)
-        let store = try SessionStore(directory: directory, masterKeys: [MasterKey()], passwordCost: cost)
+        let store = try Store(directory: directory, masterKeys: [MasterKey()], passwordCost: cost)
         let backend = try BackendServices(store: store, publicURL: publicURL)
         let files = try TestCertificates.shared.get()
         let keys = try KeyRing([IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText("secret"))])
@@ -64,7 +64,7 @@ struct CallGateway: Sendable {
 
     func user(_ name: String) async throws -> CallUser {
         let now = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
-        return CallUser(gateway: self, id: try await backend.store.user(issuer: "tests", subject: name, email: nil, at: now).id)
+        return CallUser(gateway: self, id: try await backend.store.accounts.user(issuer: "tests", subject: name, email: nil, at: now).id)
     }
 
     /// Two users with a device each: the caller and the callee.

@@ -13,11 +13,11 @@ struct DamagedStoreTests {
         world = try StoreWorld()
         user = try await world.makeUser()
         session = try await world.talk(user, ["hello", "goodbye"])
-        try await world.store.saveSummary(StoreWorld.content, for: session.id, of: user.id, at: world.now)
+        try await world.store.sessions.saveSummary(StoreWorld.content, for: session.id, of: user.id, at: world.now)
     }
 
-    private func reopened() throws -> SessionStore {
-        try SessionStore(directory: world.directory, masterKeys: [world.masterKey], passwordCost: StoreWorld.quickCost)
+    private func reopened() throws -> Store {
+        try Store(directory: world.directory, masterKeys: [world.masterKey], passwordCost: StoreWorld.quickCost)
     }
 
     private func isDamaged(_ error: any Error) -> Bool { if case StoreError.damaged = error { true } else { false } }
@@ -30,8 +30,8 @@ struct DamagedStoreTests {
         let problems = try await world.store.verify().problems
         #expect(!problems.isEmpty && problems.allSatisfy { $0.contains("Cannot be read") }, "\(problems)")
         await #expect {
-            _ = try await world.store.record(of: session.id, of: user.id)
-            _ = try await world.store.user(user.id)
+            _ = try await world.store.sessions.record(of: session.id, of: user.id)
+            _ = try await world.store.accounts.user(user.id)
         } throws: { isDamaged($0) }
     }
 
@@ -49,7 +49,7 @@ struct DamagedStoreTests {
         let report = try await store.verify()
         #expect(report.users == 1 && report.sessions == 1 && report.summaries == 1)
         #expect(report.problems.contains("Cannot be read to the end: turns of session \(session.id)."), "\(report.problems)")
-        await #expect { try await store.record(of: session.id, of: user.id) } throws: { isDamaged($0) }
+        await #expect { try await store.sessions.record(of: session.id, of: user.id) } throws: { isDamaged($0) }
         try store.close()
     }
 

@@ -34,9 +34,9 @@ struct FileModeTests {
             #expect(FileManager.default.fileExists(atPath: path) || FileManager.default.createFile(atPath: path, contents: nil))
             try setMode(of: file, to: 0o664)
         }
-        let store = try SessionStore(directory: world.directory, masterKeys: [world.masterKey], passwordCost: StoreWorld.quickCost)
+        let store = try Store(directory: world.directory, masterKeys: [world.masterKey], passwordCost: StoreWorld.quickCost)
         defer { try? store.close() }
-        #expect(try await store.user(user.id).id == user.id)
+        #expect(try await store.accounts.user(user.id).id == user.id)
         #expect(try mode(of: "") == 0o700)
         for file in ["/patchbay.sqlite", "/patchbay.sqlite-wal", "/patchbay.sqlite-shm"] { #expect(try mode(of: file) == 0o600, "\(file)") }
     }

@@ -15,7 +15,7 @@ struct FullDiskTests {
         while !isFull, kept.count < 1_000 {
             let turn = world.turn(String(repeating: "many words ", count: 100), in: session, after: .milliseconds(kept.count))
             do {
-                _ = try await store.append(turn, of: user.id)
+                _ = try await store.sessions.append(turn, of: user.id)
                 kept.append(turn.id)
             } catch {
                 #expect(error == StoreError.full)
@@ -23,11 +23,11 @@ struct FullDiskTests {
             }
         }
         #expect(isFull)
-        #expect(try await store.record(of: session.id, of: user.id).turns.map(\.id) == kept)
+        #expect(try await store.sessions.record(of: session.id, of: user.id).turns.map(\.id) == kept)
         #expect(try await store.verify().isClean)
 
-        try await store.deleteSession(session.id, of: user.id)
-        #expect(try await store.append(world.turn("there is room", in: first), of: user.id) == .stored)
+        try await store.sessions.delete(session.id, of: user.id)
+        #expect(try await store.sessions.append(world.turn("there is room", in: first), of: user.id) == .stored)
     }
 
     /// Writes share a commit, and the one that is too big must not take the others with it.
@@ -40,14 +40,14 @@ struct FullDiskTests {
             for index in 0..<60 {
                 let text = index.isMultiple(of: 6) ? String(repeating: "x", count: 60_000) : "small"
                 let turn = world.turn(text, in: session, after: .milliseconds(index))
-                group.addTask { (text, try? await world.store.append(turn, of: user.id)) }
+                group.addTask { (text, try? await world.store.sessions.append(turn, of: user.id)) }
             }
             return await group.reduce(into: [(String, TurnOutcome?)]()) { $0.append($1) }
         }
         #expect(outcomes.contains { $0.1 == nil })
         #expect(outcomes.allSatisfy { $0.0 != "small" || $0.1 == .stored })
         let kept = outcomes.count { $0.1 == .stored }
-        #expect(try await world.store.record(of: session.id, of: user.id).turns.count == kept)
+        #expect(try await world.store.sessions.record(of: session.id, of: user.id).turns.count == kept)
     }
 
     /// In bytes.
@@ -71,19 +71,19 @@ struct FullDiskTests {
             while failure == nil, kept.count < 2_000 {
                 let turn = world.turn(String(repeating: "many words ", count: 100), in: session, after: .milliseconds(kept.count))
                 do throws(StoreError) {
-                    _ = try await world.store.append(turn, of: user.id)
+                    _ = try await world.store.sessions.append(turn, of: user.id)
                     kept.append(turn.id)
                 } catch {
                     failure = error
                 }
             }
             #expect(failure == .full)
-            #expect(try await world.store.record(of: session.id, of: user.id).turns.map(\.id) == kept)
+            #expect(try await world.store.sessions.record(of: session.id, of: user.id).turns.map(\.id) == kept)
 
             FullDiskTests.limitFiles(to: 64 << 20)
             let turn = world.turn("there is room", in: session, after: .seconds(60))
-            #expect(try await world.store.append(turn, of: user.id) == .stored)
-            #expect(try await world.store.record(of: session.id, of: user.id).turns.map(\.id) == kept + [turn.id])
+            #expect(try await world.store.sessions.append(turn, of: user.id) == .stored)
+            #expect(try await world.store.sessions.record(of: session.id, of: user.id).turns.map(\.id) == kept + [turn.id])
             #expect(try await world.store.verify().isClean)
         }
     }
@@ -97,22 +97,22 @@ struct FullDiskTests {
             FullDiskTests.limitFiles(to: 1 << 20)
             var failure: StoreError?
             for number in 0..<10_000 where failure == nil {
-                do throws(StoreError) { _ = try await store.updateSettings(of: bob.id) { $0.voice = "voice \(number)" } } catch {
+                do throws(StoreError) { _ = try await store.accounts.updateSettings(of: bob.id) { $0.voice = "voice \(number)" } } catch {
                     failure = error
                 }
             }
             #expect(failure == .full)
 
-            try await store.deleteSession(sessions[0].id, of: ann.id)
-            #expect(try await store.sessions(of: ann.id).elements.map(\.id) == [sessions[1].id])
-            await #expect(throws: StoreError.full) { try await store.append(world.turn("no", in: sessions[1]), of: ann.id) }
-            try await store.deleteUser(ann.id)
-            await #expect(throws: StoreError.notFound) { try await store.user(ann.id) }
+            try await store.sessions.delete(sessions[0].id, of: ann.id)
+            #expect(try await store.sessions.list(of: ann.id).elements.map(\.id) == [sessions[1].id])
+            await #expect(throws: StoreError.full) { try await store.sessions.append(world.turn("no", in: sessions[1]), of: ann.id) }
+            try await store.accounts.deleteUser(ann.id)
+            await #expect(throws: StoreError.notFound) { try await store.accounts.user(ann.id) }
 
             FullDiskTests.limitFiles(to: 64 << 20)
             var isWritten = false
             for _ in 0..<300 where !isWritten {
-                isWritten = (try? await store.updateSettings(of: bob.id) { $0.voice = "alto" }) != nil
+                isWritten = (try? await store.accounts.updateSettings(of: bob.id) { $0.voice = "alto" }) != nil
                 if !isWritten { try await Task.sleep(for: .milliseconds(50)) }
             }
             #expect(isWritten)
@@ -128,21 +128,23 @@ struct FullDiskTests {
         var names = 0
         for length in [30_000, 3_000, 300, 30] {
             await #expect(throws: StoreError.full) {
-                while true { _ = try await store.append(world.turn(String(repeating: "x", count: length), in: sessions[0]), of: user.id) }
+                while true {
+                    _ = try await store.sessions.append(world.turn(String(repeating: "x", count: length), in: sessions[0]), of: user.id)
+                }
             }
         }
         await #expect(throws: StoreError.full) {
             while true {
                 names += 1
-                _ = try await store.addRecording(named: "recording \(names)", to: sessions[1].id, of: user.id)
+                _ = try await store.sessions.addRecording(named: "recording \(names)", to: sessions[1].id, of: user.id)
             }
         }
         // The names of its recordings move to another table.
-        try await store.deleteSession(sessions[1].id, of: user.id)
-        #expect(try await store.orphanedFiles().count == names - 1)
-        try await store.removeOrphanedFiles(try await store.orphanedFiles())
-        try await store.deleteUser(user.id)
-        await #expect(throws: StoreError.notFound) { try await store.user(user.id) }
+        try await store.sessions.delete(sessions[1].id, of: user.id)
+        #expect(try await store.sessions.orphanedFiles().count == names - 1)
+        try await store.sessions.removeOrphanedFiles(try await store.sessions.orphanedFiles())
+        try await store.accounts.deleteUser(user.id)
+        await #expect(throws: StoreError.notFound) { try await store.accounts.user(user.id) }
         _ = try await world.talk(try await world.makeUser("bob@example.org"), ["there is room"])
         #expect(try await store.verify().isClean)
     }

@@ -18,7 +18,7 @@ import Testing
             await #expect(processExitsWith: .signal(SIGKILL)) { [directory = directory as String, keyText = keyText as String] in
                 try await KillTests.writeUntilKilled(directory, keyText)
             }
-            let store = try SessionStore(directory: directory, masterKeys: [key], passwordCost: StoreWorld.quickCost)
+            let store = try Store(directory: directory, masterKeys: [key], passwordCost: StoreWorld.quickCost)
             let report = try await store.verify()
             #expect(report.problems == [])
             try await Self.expectEverything(acknowledged, in: store)
@@ -29,15 +29,15 @@ import Testing
     }
 
     private static func makeUser(in directory: String, _ key: MasterKey) async throws {
-        let store = try SessionStore(directory: directory, masterKeys: [key], passwordCost: StoreWorld.quickCost)
-        let user = try await store.createUser(email: "ann@example.org", password: StoreWorld.password, at: StoreWorld.start)
-        _ = try await store.updateSettings(of: user.id) { ($0.loggingEnabled, $0.hasSeenOnboarding) = (true, true) }
+        let store = try Store(directory: directory, masterKeys: [key], passwordCost: StoreWorld.quickCost)
+        let user = try await store.accounts.createUser(email: "ann@example.org", password: StoreWorld.password, at: StoreWorld.start)
+        _ = try await store.accounts.updateSettings(of: user.id) { ($0.loggingEnabled, $0.hasSeenOnboarding) = (true, true) }
         try store.close()
     }
 
     /// Lines are `session turn`, written after the store has acknowledged the turn.
-    private static func expectEverything(_ acknowledged: String, in store: SessionStore) async throws {
-        let user = try await store.user(email: "ann@example.org")
+    private static func expectEverything(_ acknowledged: String, in store: Store) async throws {
+        let user = try await store.accounts.user(email: "ann@example.org")
         var turns: [String: [String]] = [:]
         let lines = try String(contentsOfFile: acknowledged, encoding: .utf8).split(separator: "\n")
         for line in lines where line.utf8.count == 73 {
@@ -45,12 +45,12 @@ import Testing
         }
         for (session, expected) in turns {
             let id = try #require(SessionID(text: session))
-            let record = try await store.record(of: id, of: user.id)
+            let record = try await store.sessions.record(of: id, of: user.id)
             let kept = record.turns.map(\.id.text)
             #expect(Set(kept).isSuperset(of: expected) && Set(kept).count == kept.count)
             // The webhook is in the same commit as the end.
             if record.session.endedAt != nil {
-                let told = try await store.webhooks(limit: 100_000).count { $0.webhook.sessionID == id }
+                let told = try await store.webhooks.list(limit: 100_000).count { $0.webhook.sessionID == id }
                 #expect(told == 1)
             }
         }
@@ -58,8 +58,8 @@ import Testing
 
     private static func writeUntilKilled(_ directory: String, _ keyText: String) async throws {
         let key = try #require(MasterKey(text: SecretText(keyText)))
-        let store = try SessionStore(directory: directory, masterKeys: [key], passwordCost: StoreWorld.quickCost)
-        let user = try await store.user(email: "ann@example.org")
+        let store = try Store(directory: directory, masterKeys: [key], passwordCost: StoreWorld.quickCost)
+        let user = try await store.accounts.user(email: "ann@example.org")
         let file = open(directory + "/acknowledged", O_WRONLY | O_CREAT | O_APPEND, 0o600)
         let delay = UInt32.random(in: 5_000...300_000)
         Thread.detachNewThread {
@@ -75,19 +75,19 @@ import Testing
         }
     }
 
-    private static func talk(in store: SessionStore, _ user: User, _ file: Int32) async throws {
-        let session = try await store.startSession(SessionRequest(context: "phone"), of: user.id, at: StoreWorld.start).session
+    private static func talk(in store: Store, _ user: User, _ file: Int32) async throws {
+        let session = try await store.sessions.start(SessionRequest(context: "phone"), of: user.id, at: StoreWorld.start).session
         for index in 0..<10 {
             let turn = Turn(
                 id: TurnID(session: session.id, segment: "\(index)"), sessionID: session.id, timestamp: StoreWorld.start, speaker: .user,
                 text: "word \(index)")
             // Told twice, as after a resume.
-            _ = try await store.append(turn, of: user.id)
-            _ = try await store.append(turn, of: user.id)
+            _ = try await store.sessions.append(turn, of: user.id)
+            _ = try await store.sessions.append(turn, of: user.id)
             let line = "\(session.id) \(turn.id)\n"
             _ = line.withCString { write(file, $0, strlen($0)) }
         }
-        _ = try await store.endSession(
+        _ = try await store.sessions.end(
             session.id, of: user.id,
             webhooks: { [OutgoingWebhook(event: "session_ended", endpoint: "https://a", room: $0.roomName, body: "{}", sessionID: $0.id)] },
             at: StoreWorld.start)

@@ -6,20 +6,20 @@ import Testing
 
 struct MaintenanceTests {
     let world: StoreWorld
-    var store: SessionStore { world.store }
+    var store: Store { world.store }
 
     init() throws { world = try StoreWorld() }
 
     func fill() async throws -> (user: User, session: Session) {
         let user = try await world.makeUser("ann@example.org")
         let session = try await world.talk(user, ["one", "two", "three"])
-        try await store.saveSummary(StoreWorld.content, for: session.id, of: user.id, at: world.now)
-        try await store.enqueue([OutgoingWebhook(event: "e", endpoint: "https://a", room: "r", body: "{}")], at: world.now)
+        try await store.sessions.saveSummary(StoreWorld.content, for: session.id, of: user.id, at: world.now)
+        try await store.webhooks.enqueue([OutgoingWebhook(event: "e", endpoint: "https://a", room: "r", body: "{}")], at: world.now)
         return (user, session)
     }
 
-    func reopen(_ directory: String? = nil, keys: [MasterKey]? = nil, access: SessionStore.Access = .owner) throws -> SessionStore {
-        try SessionStore(
+    func reopen(_ directory: String? = nil, keys: [MasterKey]? = nil, access: Store.Access = .owner) throws -> Store {
+        try Store(
             directory: directory ?? world.directory, masterKeys: keys ?? [world.masterKey], access: access,
             passwordCost: StoreWorld.quickCost)
     }
@@ -50,7 +50,7 @@ struct MaintenanceTests {
         let (_, session) = try await fill()
         let eve = try await world.makeUser()
         try world.thief { db in try db.execute(sql: "UPDATE sessions SET user_id = ?", arguments: [eve.id.text]) }
-        await #expect(throws: StoreError.self) { try await store.record(of: session.id, of: eve.id) }
+        await #expect(throws: StoreError.self) { try await store.sessions.record(of: session.id, of: eve.id) }
     }
 
     @Test func aWrongMasterKeyIsRefusedAndChangesNothing() async throws {
@@ -60,7 +60,7 @@ struct MaintenanceTests {
         #expect(throws: StoreError.wrongMasterKey(neededID: world.masterKey.id)) { try reopen(keys: [MasterKey()]) }
         #expect(try Data(contentsOf: URL(fileURLWithPath: world.directory + "/patchbay.sqlite")) == before)
         let again = try reopen(keys: [MasterKey(), world.masterKey])
-        #expect(try await again.record(of: session.id, of: user.id).turns.count == 3)
+        #expect(try await again.sessions.record(of: session.id, of: user.id).turns.count == 3)
         try again.close()
     }
 
@@ -68,7 +68,7 @@ struct MaintenanceTests {
         #expect(throws: StoreError.alreadyOpen(directory: world.directory, process: getpid())) { try reopen() }
         let beside = try reopen(access: .beside)
         let user = try await world.makeUser()
-        #expect(try await beside.user(user.id) == user)
+        #expect(try await beside.accounts.user(user.id) == user)
         try beside.close()
     }
 
@@ -92,9 +92,9 @@ struct MaintenanceTests {
         try store.close()
         #expect(throws: StoreError.wrongMasterKey(neededID: new.id)) { try reopen() }
         let again = try reopen(keys: [new])
-        #expect(try await again.record(of: session.id, of: user.id).turns.map(\.text) == ["one", "two", "three"])
-        #expect(try await again.user(late.id) == late)
-        #expect(try await again.user(email: "ann@example.org", password: StoreWorld.password)?.id == user.id)
+        #expect(try await again.sessions.record(of: session.id, of: user.id).turns.map(\.text) == ["one", "two", "three"])
+        #expect(try await again.accounts.user(late.id) == late)
+        #expect(try await again.accounts.user(email: "ann@example.org", password: StoreWorld.password)?.id == user.id)
         #expect(try await again.verify().isClean)
         try again.close()
     }
@@ -128,7 +128,7 @@ struct MaintenanceTests {
         try await writing
         let copy = try reopen(world.directory + "/copy")
         #expect(try await copy.verify().isClean)
-        #expect(try await copy.record(of: session.id, of: user.id).turns.count == 3)
+        #expect(try await copy.sessions.record(of: session.id, of: user.id).turns.count == 3)
         try copy.close()
         await #expect(throws: StoreError.self) { try await store.backup(to: path) }
     }

@@ -53,23 +53,23 @@ struct SchemaTests {
             guard index > 1 else { continue }
             var content = StoreWorld.content
             content.title = "Talk \(index)"
-            try await world.store.saveSummary(content, for: session.id, of: users[index % 2].id, at: world.now)
+            try await world.store.sessions.saveSummary(content, for: session.id, of: users[index % 2].id, at: world.now)
         }
         let stranger = try await world.makeUser(isLogged: false)
         let unlogged = try await world.talk(stranger, ["psst"])
-        let before = try await users.asyncMap { try await world.store.sessions(of: $0.id).elements }
-        let record = try await world.store.record(of: before[1][0].id, of: users[1].id)
+        let before = try await users.asyncMap { try await world.store.sessions.list(of: $0.id).elements }
+        let record = try await world.store.sessions.record(of: before[1][0].id, of: users[1].id)
         try world.store.close()
         try world.thief { db in try db.execute(sql: Self.backToTheFirst) }
 
-        let store = try SessionStore(directory: world.directory, masterKeys: [world.masterKey], passwordCost: StoreWorld.quickCost)
-        #expect(try await users.asyncMap { try await store.sessions(of: $0.id).elements } == before)
-        #expect(try await store.record(of: record.session.id, of: users[1].id) == record)
-        #expect(try await store.session(unlogged.id, of: stranger.id).summaryStatus == .notLogged)
-        #expect(try await store.user(users[0].id).settings.allowsLogging, "a consent stays")
-        #expect(try await !store.user(stranger.id).settings.hasSeenOnboarding)
+        let store = try Store(directory: world.directory, masterKeys: [world.masterKey], passwordCost: StoreWorld.quickCost)
+        #expect(try await users.asyncMap { try await store.sessions.list(of: $0.id).elements } == before)
+        #expect(try await store.sessions.record(of: record.session.id, of: users[1].id) == record)
+        #expect(try await store.sessions.session(unlogged.id, of: stranger.id).summaryStatus == .notLogged)
+        #expect(try await store.accounts.user(users[0].id).settings.allowsLogging, "a consent stays")
+        #expect(try await !store.accounts.user(stranger.id).settings.hasSeenOnboarding)
         #expect(try await store.verify().problems == [])
-        try await store.deleteSession(record.session.id, of: users[1].id)
+        try await store.sessions.delete(record.session.id, of: users[1].id)
         #expect(try await store.verify().summaries == 3)
         try store.close()
     }

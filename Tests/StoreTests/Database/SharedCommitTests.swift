@@ -7,7 +7,7 @@ import Testing
 /// Writes that arrive during a commit share the next one. Here another connection locks the database until enough writes are queued.
 struct SharedCommitTests {
     let world: StoreWorld
-    var store: SessionStore { world.store }
+    var store: Store { world.store }
 
     init() throws { world = try StoreWorld() }
 
@@ -21,7 +21,7 @@ struct SharedCommitTests {
             for index in 0..<writes {
                 let turn = world.turn("hello", in: session, after: .milliseconds(index))
                 group.addTask {
-                    let answer = try await store.append(turn, of: user.id)
+                    let answer = try await store.sessions.append(turn, of: user.id)
                     #expect(answer == .stored)
                 }
             }
@@ -40,11 +40,11 @@ struct SharedCommitTests {
                 let turn = world.turn("hello", in: session, after: .milliseconds(index))
                 group.addTask {
                     guard index.isMultiple(of: 4) else {
-                        let answer = try await store.append(turn, of: user.id)
+                        let answer = try await store.sessions.append(turn, of: user.id)
                         #expect(answer == .stored)
                         return 0
                     }
-                    await #expect(throws: StoreError.notFound) { try await store.deleteSession(SessionID(), of: user.id) }
+                    await #expect(throws: StoreError.notFound) { try await store.sessions.delete(SessionID(), of: user.id) }
                     return 1
                 }
             }
@@ -52,7 +52,7 @@ struct SharedCommitTests {
             return try await group.reduce(0, +)
         }
         #expect(failures == 10)
-        #expect(try await store.record(of: session.id, of: user.id).turns.count == 30)
+        #expect(try await store.sessions.record(of: session.id, of: user.id).turns.count == 30)
         #expect(try await store.verify().isClean)
     }
 
@@ -63,13 +63,13 @@ struct SharedCommitTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for session in sessions {
                 group.addTask {
-                    for index in 0..<20 { _ = try await store.append(world.turn("\(index)", in: session), of: user.id) }
+                    for index in 0..<20 { _ = try await store.sessions.append(world.turn("\(index)", in: session), of: user.id) }
                 }
             }
             try await group.waitForAll()
         }
         for session in sessions {
-            #expect(try await store.record(of: session.id, of: user.id).turns.map(\.text) == (0..<20).map(String.init))
+            #expect(try await store.sessions.record(of: session.id, of: user.id).turns.map(\.text) == (0..<20).map(String.init))
         }
     }
 
@@ -80,7 +80,7 @@ struct SharedCommitTests {
             for index in 0..<count {
                 group.addTask { () -> StoreError? in
                     do throws(StoreError) {
-                        try await store.removeOrphanedFiles(["\(index).ogg"])
+                        try await store.sessions.removeOrphanedFiles(["\(index).ogg"])
                         return nil
                     } catch {
                         return error

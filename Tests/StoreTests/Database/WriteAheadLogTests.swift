@@ -6,7 +6,7 @@ import Testing
 /// Deleted data stays in the write-ahead log for a while, encrypted.
 struct WriteAheadLogTests {
     let world: StoreWorld
-    var store: SessionStore { world.store }
+    var store: Store { world.store }
 
     init() throws { world = try StoreWorld() }
 
@@ -15,7 +15,7 @@ struct WriteAheadLogTests {
         let session = try await world.talk(user, ["hello"])
         let turn = try world.sealedTurn(of: session)
         #expect(try world.files(with: turn) != [])
-        try await store.deleteSession(session.id, of: user.id)
+        try await store.sessions.delete(session.id, of: user.id)
         try await untilNothingIsLeft(of: turn)
         #expect(try world.files(with: session.id.text.utf8) == [])
     }
@@ -27,10 +27,10 @@ struct WriteAheadLogTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask { while !Task.isCancelled { try await world.talk(user, ["and", "on"]) } }
-                group.addTask { while !Task.isCancelled { _ = try await store.sessions(of: user.id) } }
+                group.addTask { while !Task.isCancelled { _ = try await store.sessions.list(of: user.id) } }
             }
             group.addTask {
-                try await store.deleteSession(session.id, of: user.id)
+                try await store.sessions.delete(session.id, of: user.id)
                 try await untilNothingIsLeft(of: turn)
             }
             // The others never end by themselves.
@@ -46,8 +46,8 @@ struct WriteAheadLogTests {
         let user = try await world.makeUser()
         let session = try await world.talk(user, ["hello"])
         let turn = try world.sealedTurn(of: session)
-        let beside = try SessionStore(directory: world.directory, masterKeys: [world.masterKey], access: .beside)
-        try await beside.deleteSession(session.id, of: user.id)
+        let beside = try Store(directory: world.directory, masterKeys: [world.masterKey], access: .beside)
+        try await beside.sessions.delete(session.id, of: user.id)
         try beside.close()
         #expect(try world.files(with: turn) == [])
     }
@@ -61,7 +61,7 @@ struct WriteAheadLogTests {
         let other = try world.makeConnection()
         try await other.write { db in try db.execute(sql: "PRAGMA secure_delete = ON; DELETE FROM sessions") }
         #expect(try world.files(with: turn) != [])
-        let next = try SessionStore(directory: world.directory, masterKeys: [world.masterKey])
+        let next = try Store(directory: world.directory, masterKeys: [world.masterKey])
         try await untilNothingIsLeft(of: turn)
         try next.close()
     }
@@ -76,7 +76,7 @@ struct WriteAheadLogTests {
                 group.addTask {
                     var longest = 0
                     for _ in 0..<300 {
-                        _ = try await store.append(world.turn(text, in: session), of: user.id)
+                        _ = try await store.sessions.append(world.turn(text, in: session), of: user.id)
                         longest = try max(longest, world.logSize())
                     }
                     return longest

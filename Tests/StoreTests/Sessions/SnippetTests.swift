@@ -18,8 +18,8 @@ struct SnippetTests {
         let session = try await world.talk(user, ["hi"])
         var content = StoreWorld.content
         content.summaryText = text
-        try await world.store.saveSummary(content, for: session.id, of: user.id, at: world.now)
-        let snippet = try #require(try await world.store.sessions(of: user.id).elements[0].summarySnippet)
+        try await world.store.sessions.saveSummary(content, for: session.id, of: user.id, at: world.now)
+        let snippet = try #require(try await world.store.sessions.list(of: user.id).elements[0].summarySnippet)
         let head = text.prefix(StoreLimits.snippetLength)
         let cut = head.endIndex == text.endIndex ? text : (head.lastIndex(of: " ").map { head[..<$0] } ?? head) + "…"
         #expect(snippet == cut)

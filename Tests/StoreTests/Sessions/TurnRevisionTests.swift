@@ -3,12 +3,12 @@ import Testing
 
 struct TurnRevisionTests {
     let world: StoreWorld
-    var store: SessionStore { world.store }
+    var store: Store { world.store }
 
     init() throws { world = try StoreWorld() }
 
     private func texts(of session: Session, _ user: User) async throws -> [String] {
-        try await store.record(of: session.id, of: user.id).turns.map(\.text)
+        try await store.sessions.record(of: session.id, of: user.id).turns.map(\.text)
     }
 
     @Test func aLaterRevisionReplacesATurn() async throws {
@@ -18,16 +18,16 @@ struct TurnRevisionTests {
         turn.audioRef = "r.ogg"
         turn.durationMs = 900
         turn.revision = 2
-        #expect(try await store.append(turn, of: user.id) == .stored)
-        _ = try await store.append(world.turn("Really?", in: session, after: .seconds(5), by: .assistant), of: user.id)
+        #expect(try await store.sessions.append(turn, of: user.id) == .stored)
+        _ = try await store.sessions.append(world.turn("Really?", in: session, after: .seconds(5), by: .assistant), of: user.id)
 
         var corrected = turn
         corrected.text = "I saw a wall"
         corrected.timestamp = session.startedAt + .seconds(3)
         corrected.durationMs = 700
         corrected.revision = 3
-        #expect(try await store.append(corrected, of: user.id) == .replaced)
-        #expect(try await store.record(of: session.id, of: user.id).turns[0] == corrected)
+        #expect(try await store.sessions.append(corrected, of: user.id) == .replaced)
+        #expect(try await store.sessions.record(of: session.id, of: user.id).turns[0] == corrected)
         #expect(try await texts(of: session, user) == ["I saw a wall", "Really?"])
         #expect(try await store.verify().problems == [])
     }
@@ -37,11 +37,11 @@ struct TurnRevisionTests {
         let session = try await world.startSession(of: user)
         var turn = world.turn("third", in: session)
         turn.revision = 3
-        #expect(try await store.append(turn, of: user.id) == .stored)
+        #expect(try await store.sessions.append(turn, of: user.id) == .stored)
         for (revision, text) in [(3, "again"), (2, "second"), (0, "first")] {
             turn.revision = revision
             turn.text = text
-            #expect(try await store.append(turn, of: user.id) == .unchanged)
+            #expect(try await store.sessions.append(turn, of: user.id) == .unchanged)
         }
         #expect(try await texts(of: session, user) == ["third"])
     }
@@ -51,14 +51,14 @@ struct TurnRevisionTests {
         let session = try await world.startSession(of: user)
         var turn = world.turn("never played", in: session, by: .assistant)
         turn.revision = 1
-        _ = try await store.append(turn, of: user.id)
+        _ = try await store.sessions.append(turn, of: user.id)
         turn.revision = 2
         turn.text = ""
-        #expect(try await store.append(turn, of: user.id) == .replaced)
+        #expect(try await store.sessions.append(turn, of: user.id) == .replaced)
         #expect(try await texts(of: session, user) == [])
         turn.revision = 1
         turn.text = "never played"
-        #expect(try await store.append(turn, of: user.id) == .unchanged)
+        #expect(try await store.sessions.append(turn, of: user.id) == .unchanged)
         #expect(try await texts(of: session, user) == [])
         #expect(try await store.verify().problems == [])
     }
@@ -67,41 +67,42 @@ struct TurnRevisionTests {
         let user = try await world.makeUser()
         let session = try await world.startSession(of: user)
         var turn = world.turn("Buy twenty apples, please.", in: session)
-        _ = try await store.append(turn, of: user.id)
+        _ = try await store.sessions.append(turn, of: user.id)
         let end = world.now + .seconds(60)
-        _ = try await store.endSession(session.id, of: user.id, at: end)
-        let worker = SummaryWorker(store: store, summarizer: ExtractiveSummarizer())
+        _ = try await store.sessions.end(session.id, of: user.id, at: end)
+        let worker = SummaryWorker(store: store.sessions, summarizer: ExtractiveSummarizer())
         #expect(try await worker.runNext { end } == .stored(session.id, of: user.id, isFirst: true))
-        #expect(try await store.record(of: session.id, of: user.id).summary?.content.title == "Buy twenty apples, please.")
+        #expect(try await store.sessions.record(of: session.id, of: user.id).summary?.content.title == "Buy twenty apples, please.")
         #expect(try await worker.runNext { end } == .idle)
 
-        _ = try await store.append(turn, of: user.id)
+        _ = try await store.sessions.append(turn, of: user.id)
         #expect(try await worker.runNext { end } == .idle, "the same revision changes nothing")
-        #expect(try await store.session(session.id, of: user.id).summaryStatus == .ready)
+        #expect(try await store.sessions.session(session.id, of: user.id).summaryStatus == .ready)
         turn.revision = 1
         turn.text = "Buy twelve apples, please."
-        _ = try await store.append(turn, of: user.id)
-        let changed = try await store.record(of: session.id, of: user.id)
+        _ = try await store.sessions.append(turn, of: user.id)
+        let changed = try await store.sessions.record(of: session.id, of: user.id)
         #expect(changed.session.summaryStatus == .pending && changed.summary != nil, "the earlier one remains until then")
         #expect(try await worker.runNext { end } == .stored(session.id, of: user.id, isFirst: false))
-        #expect(try await store.record(of: session.id, of: user.id).summary?.content.title == "Buy twelve apples, please.")
+        #expect(try await store.sessions.record(of: session.id, of: user.id).summary?.content.title == "Buy twelve apples, please.")
     }
 
     @Test func aSummaryOfAnEarlierRevisionIsNotStoredOverALaterOne() async throws {
         let user = try await world.makeUser()
         let session = try await world.startSession(of: user)
         var turn = world.turn("first", in: session)
-        _ = try await store.append(turn, of: user.id)
+        _ = try await store.sessions.append(turn, of: user.id)
         let end = world.now + .seconds(60)
-        _ = try await store.endSession(session.id, of: user.id, at: end)
-        let slow = try #require(try await store.lease(.summary, for: .seconds(60), at: end))
+        _ = try await store.sessions.end(session.id, of: user.id, at: end)
+        let slow = try #require(try await store.sessions.lease(.summary, for: .seconds(60), at: end))
         turn.revision = 1
         turn.text = "second"
-        _ = try await store.append(turn, of: user.id)
-        let fresh = try #require(try await store.lease(.summary, for: .seconds(60), at: end), "due at once, whoever holds the old lease")
+        _ = try await store.sessions.append(turn, of: user.id)
+        let fresh = try #require(
+            try await store.sessions.lease(.summary, for: .seconds(60), at: end), "due at once, whoever holds the old lease")
         await #expect(throws: StoreError.notFound) {
-            try await store.saveSummary(StoreWorld.content, for: session.id, of: user.id, finishing: slow, at: end)
+            try await store.sessions.saveSummary(StoreWorld.content, for: session.id, of: user.id, finishing: slow, at: end)
         }
-        try await store.saveSummary(StoreWorld.content, for: session.id, of: user.id, finishing: fresh, at: end)
+        try await store.sessions.saveSummary(StoreWorld.content, for: session.id, of: user.id, finishing: fresh, at: end)
     }
 }

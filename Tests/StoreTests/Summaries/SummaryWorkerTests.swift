@@ -5,7 +5,7 @@ import Wire
 
 struct SummaryWorkerTests {
     let world: StoreWorld
-    var store: SessionStore { world.store }
+    var store: Store { world.store }
 
     init() throws { world = try StoreWorld() }
 
@@ -34,7 +34,7 @@ struct SummaryWorkerTests {
         let session = try await world.talk(user, ["Can you order twenty apples?", "I'll order them."])
         let (model, clock) = (Model(), Clock(world.now + .seconds(60)))
         let worker = SummaryWorker(
-            store: store, summarizer: model,
+            store: store.sessions, summarizer: model,
             webhooks: { session, summary in
                 [
                     OutgoingWebhook(
@@ -47,41 +47,41 @@ struct SummaryWorkerTests {
             #expect(try await worker.runNext(now: clock.now) == .idle, "backs off")
             clock.advance(by: .seconds(600))
         }
-        #expect(try await store.session(session.id, of: user.id).summaryStatus == .pending)
+        #expect(try await store.sessions.session(session.id, of: user.id).summaryStatus == .pending)
 
         #expect(try await worker.runNext(now: clock.now) == .stored(session.id, of: user.id, isFirst: true))
-        let provisional = try #require(try await store.record(of: session.id, of: user.id).summary)
+        let provisional = try #require(try await store.sessions.record(of: session.id, of: user.id).summary)
         #expect(provisional.isProvisional && provisional.content.title == "Can you order twenty apples?")
-        #expect(try await store.session(session.id, of: user.id).summaryStatus == .ready)
+        #expect(try await store.sessions.session(session.id, of: user.id).summaryStatus == .ready)
         for _ in 0..<4 {
             clock.advance(by: .seconds(6 * 3_600))
             #expect(try await worker.runNext(now: clock.now) == .skipped)
-            #expect(try await store.record(of: session.id, of: user.id).summary == provisional, "stored once")
+            #expect(try await store.sessions.record(of: session.id, of: user.id).summary == provisional, "stored once")
         }
 
         model.hasRecovered.withLock { $0 = true }
         clock.advance(by: .seconds(6 * 3_600))
         #expect(try await worker.runNext(now: clock.now) == .stored(session.id, of: user.id, isFirst: false))
-        let final = try #require(try await store.record(of: session.id, of: user.id).summary)
+        let final = try #require(try await store.sessions.record(of: session.id, of: user.id).summary)
         #expect(!final.isProvisional && final.content.title == "By the model")
         clock.advance(by: .seconds(86_400))
         #expect(try await worker.runNext(now: clock.now) == .idle)
-        #expect(try await store.webhooks().map(\.webhook.body).sorted() == ["final", "provisional"])
+        #expect(try await store.webhooks.list().map(\.webhook.body).sorted() == ["final", "provisional"])
     }
 
     @Test func theProvisionalSummaryRemainsIfTheModelNeverAnswers() async throws {
         let user = try await world.makeUser()
         let session = try await world.talk(user, ["Hello there, how are you?"])
         let clock = Clock(world.now + .seconds(60))
-        let worker = SummaryWorker(store: store, summarizer: Model())
+        let worker = SummaryWorker(store: store.sessions, summarizer: Model())
         for _ in 0..<StoreLimits.jobAttemptsMax {
             #expect(try await worker.runNext(now: clock.now) != .idle)
             clock.advance(by: .seconds(6 * 3_600))
         }
         #expect(try await worker.runNext(now: clock.now) == .idle)
-        #expect(try await store.record(of: session.id, of: user.id).summary?.isProvisional == true)
-        #expect(try await store.session(session.id, of: user.id).summaryStatus == .ready)
-        #expect(try await store.failedJobs().count == 1)
+        #expect(try await store.sessions.record(of: session.id, of: user.id).summary?.isProvisional == true)
+        #expect(try await store.sessions.session(session.id, of: user.id).summaryStatus == .ready)
+        #expect(try await store.sessions.failedJobs().count == 1)
     }
 
     @Test func retriesBackOffToSixHours() {

@@ -5,7 +5,7 @@ import Synchronization
 @testable import Store
 
 /// An in-memory queue, scripted endpoints, and a manual clock.
-final class SimulatedWebhooks: Sendable {
+final class SimulatedWebhooks: WebhookQueue {
     struct Row {
         var webhook: StoredWebhook
         var due: WallTime
@@ -65,40 +65,37 @@ final class SimulatedWebhooks: Sendable {
         for await _ in changes.stream where condition() { return }
     }
 
-    var queue: WebhookQueue {
-        WebhookQueue(
-            lease: { url, limit, now in try self.lease(url, limit, now) },
-            finish: { webhook, _ in
-                self.change { state in
-                    guard let index = state.rows.firstIndex(where: { $0.webhook.number == webhook.number }) else { return }
-                    state.rows.remove(at: index)
-                    state.delivered[webhook.webhook.endpoint, default: []].append(webhook.number)
-                }
-            },
-            retry: { webhook, time, _ in
-                self.change { state in
-                    guard let index = state.rows.firstIndex(where: { $0.webhook.number == webhook.number }) else { return }
-                    state.rows[index].webhook = webhook
-                    state.retries += 1
-                    state.rows[index].due = time
-                    state.rows[index].isLeased = false
-                }
-            },
-            giveUp: { webhook, _, _ in
-                self.change { state in
-                    state.rows.removeAll { $0.webhook.number == webhook.number }
-                    state.givenUp.append(webhook.number)
-                }
-            })
+    func delivered(_ webhook: StoredWebhook, at now: WallTime) -> Bool {
+        change { state in
+            guard let index = state.rows.firstIndex(where: { $0.webhook.number == webhook.number }) else { return }
+            state.rows.remove(at: index)
+            state.delivered[webhook.webhook.endpoint, default: []].append(webhook.number)
+        }
+        return true
     }
 
-    private struct StoreBusy: Error {}
+    func retry(_ webhook: StoredWebhook, due: WallTime, reason: String) {
+        change { state in
+            guard let index = state.rows.firstIndex(where: { $0.webhook.number == webhook.number }) else { return }
+            state.rows[index].webhook = webhook
+            state.retries += 1
+            state.rows[index].due = due
+            state.rows[index].isLeased = false
+        }
+    }
 
-    private func lease(_ url: String, _ limit: Int, _ now: WallTime) throws -> [StoredWebhook] {
-        try state.withLock { state in
+    func giveUp(_ webhook: StoredWebhook, reason: String, at now: WallTime) {
+        change { state in
+            state.rows.removeAll { $0.webhook.number == webhook.number }
+            state.givenUp.append(webhook.number)
+        }
+    }
+
+    func lease(to url: String, limit: Int, for span: Duration, at now: WallTime) throws(StoreError) -> [StoredWebhook] {
+        try state.withLock { state throws(StoreError) in
             if state.storeFailures > 0 {
                 state.storeFailures -= 1
-                throw StoreBusy()
+                throw .busy
             }
             var lanes: Set<String> = []
             var leased: [StoredWebhook] = []
@@ -142,7 +139,7 @@ final class SimulatedWebhooks: Sendable {
     /// Runs a delivery to `urls` while `body` runs.
     func delivering(to urls: [String], _ body: (SimulatedWebhooks) async -> Void) async {
         let delivery = WebhookDelivery(
-            queue, to: urls, signedWith: Self.key, clock: ContinuousClock(), pause: .milliseconds(2), now: { self.now }, random: { 0.5 },
+            self, to: urls, signedWith: Self.key, clock: ContinuousClock(), pause: .milliseconds(2), now: { self.now }, random: { 0.5 },
             sending: send)
         await withDiscardingTaskGroup { group in
             group.addTask { await delivery.run() }

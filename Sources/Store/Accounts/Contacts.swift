@@ -1,5 +1,4 @@
 internal import Foundation
-internal import GRDB
 internal import Identity
 
 /// An address of a user: its id, its e-mail address, or the handle that it has chosen.
@@ -49,7 +48,7 @@ package enum UserHandle {
 }
 
 /// Which callers can reach a user.
-package enum ReachableBy: String, Sendable, Codable, CaseIterable, ColumnValue {
+package enum ReachableBy: String, Sendable, Codable, CaseIterable, SQLValue {
     /// Not even those who know the user's id.
     case nobody
     /// By address, those in the user's contacts; by id, everyone.
@@ -68,7 +67,7 @@ package struct Contact: Sendable, Hashable, Codable {
 }
 
 /// Contacts, and the resolution of addresses to users who may be called.
-extension SessionStore {
+extension Accounts {
     /// Replaces a user's contacts.
     ///
     /// - Throws: `notFound`; `refused` for more than `StoreLimits.contactsPerUserMax`, or one that is no address or is given twice.
@@ -86,7 +85,7 @@ extension SessionStore {
         guard Set(addresses).count == addresses.count else { throw .refused("An address is given twice.") }
         let normalized = addresses
         // Sealed first, because a thousand seals would delay other writes.
-        let lines = try await reading { db in
+        let lines = try await database.read { db in
             let key = try db.key(of: user)
             return try contacts.enumerated().map { position, contact in
                 (
@@ -95,7 +94,7 @@ extension SessionStore {
                 )
             }
         }
-        try await writing { db in
+        try await database.write { db in
             // The user may have been deleted meanwhile.
             _ = try db.key(of: user)
             try db.execute("DELETE FROM contacts WHERE user_id = ?", user)
@@ -104,19 +103,18 @@ extension SessionStore {
                     "INSERT INTO contacts (user_id, lookup, position, entry) VALUES (?, ?, ?, ?)", user, line.lookup, position, line.entry)
             }
         }
-        log.emptySoon()
+        database.eraseSoon()
     }
 
     /// A page of a user's contacts, in their order.
     ///
     /// - Parameter limit: 1 to `StoreLimits.linesPerPageMax`.
-    /// - Throws: `notFound` if there is no such user.
     package func contacts(
         of user: UserID, after cursor: NumberCursor? = nil, limit: Int = 50
     ) async throws(StoreError) -> Page<Contact, NumberCursor> {
-        try await reading { db in
+        try await database.read { db in
             let key = try db.key(of: user)
-            let rows = try db.rows(
+            let rows = try db.all(
                 "SELECT position, entry FROM contacts WHERE user_id = ? AND position > ? ORDER BY position LIMIT ?",
                 user, cursor?.number ?? -1, limit + 1)
             return try Page(rows, limit: limit, cursor: { try NumberCursor(number: $0[0]) }) { row in
@@ -134,7 +132,7 @@ extension SessionStore {
     package func callees(
         at addresses: [UserAddress], for caller: UserID?, isConfirmed: Bool = false
     ) async throws(StoreError) -> [UserAddress: UserID] {
-        try await reading { db in
+        try await database.read { db in
             let names = try caller.map { try Self.addresses(of: $0, in: db) } ?? []
             var found: [UserAddress: UserID] = [:]
             for address in addresses {
@@ -167,7 +165,7 @@ extension SessionStore {
             case .email(let email): ("lookup", db.keychain.lookup(ofEmail: email))
             case .handle(let handle): ("handle", db.keychain.lookup(ofHandle: handle))
             }
-        return try db.row(
+        return try db.one(
             """
             SELECT id, reachable_by, email_confirmed_at FROM users u WHERE \(column) = ?
             AND EXISTS (SELECT 1 FROM user_keys k WHERE k.user_id = u.id)

@@ -16,7 +16,7 @@ package struct SpeechRequest: Sendable, Hashable, Codable {
 
 /// A generated text, or the order to generate it.
 package struct SpeechClip: Sendable, Hashable {
-    package enum Status: String, Sendable, Hashable, CaseIterable, ColumnValue {
+    package enum Status: String, Sendable, Hashable, CaseIterable, SQLValue {
         /// Not generated yet: waiting, in progress, or interrupted by the end of the process.
         case queued
         case ready, failed

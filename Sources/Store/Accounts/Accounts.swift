@@ -1,9 +1,15 @@
 internal import Foundation
-internal import GRDB
 package import Identity
 internal import Wire
 
-extension SessionStore {
+/// The repository of accounts: users with their keys, settings, passwords, tokens, codes and contacts.
+package struct Accounts: Sendable {
+    let database: Database
+    let passwords: PasswordHasher
+
+    /// Executor for callers that make many store requests, so that they need no thread switch per request.
+    package var threads: StoreThreads { database.threads }
+
     /// Creates an account. The password is hashed even if the address is taken, so that timing reveals nothing.
     ///
     /// - Parameter webhooks: if given, a code that confirms the address is made, and these are enqueued.
@@ -13,7 +19,7 @@ extension SessionStore {
     ) async throws(StoreError) -> User {
         let hash = try await passwords.hash(of: password)
         let code = AccountCode.Text()
-        return try await writing { db in
+        return try await database.write { db in
             let lookup = db.keychain.lookup(ofEmail: email)
             guard try Self.userID(lookup, in: db) == nil else { throw StoreError.emailTaken }
             let user = User(id: UserID(), email: email, settings: UserSettings(), createdAt: now)
@@ -21,7 +27,7 @@ extension SessionStore {
             if let webhooks {
                 let made = AccountCode(.emailConfirmation, code, at: now)
                 _ = try Self.store(made, of: user.id, in: db, at: now)
-                try Self.enqueue(webhooks(user, made), in: db, at: now)
+                try Webhooks.enqueue(webhooks(user, made), in: db, at: now)
             }
             return user
         }
@@ -29,7 +35,7 @@ extension SessionStore {
 
     /// The user with this e-mail and password; nil for a wrong password and for an unknown address, after the same time.
     package func user(email: String, password: SecretText) async throws(StoreError) -> User? {
-        let found: (user: User, hash: PasswordHash?)? = try await reading { db in
+        let found: (user: User, hash: PasswordHash?)? = try await database.read { db in
             guard let id = try Self.userID(db.keychain.lookup(ofEmail: email), in: db) else { return nil }
             let key = try db.key(of: id)
             guard let row = try Self.userRow(id, in: db) else { return nil }
@@ -42,13 +48,13 @@ extension SessionStore {
 
     /// The user that an external issuer calls `subject`, created on first sight.
     package func user(issuer: String, subject: String, email: String?, at now: WallTime) async throws(StoreError) -> User {
-        let lookup = keychain.lookup(issuer, subject, purpose: "subject")
+        let lookup = database.keychain.lookup(issuer, subject, purpose: "subject")
         // Known users, nearly all, need no write.
-        let known: User? = try await reading { db in
+        let known: User? = try await database.read { db in
             try Self.userID(lookup, in: db).map { try Self.user($0, try db.key(of: $0), in: db) }
         }
         if let known { return known }
-        return try await writing { db in
+        return try await database.write { db in
             if let id = try Self.userID(lookup, in: db) { return try Self.user(id, try db.key(of: id), in: db) }
             let user = User(id: UserID(), email: email, settings: UserSettings(), createdAt: now)
             try Self.insert(user, lookup: lookup, password: nil, in: db)
@@ -56,16 +62,15 @@ extension SessionStore {
         }
     }
 
-    /// - Throws: `notFound`.
     package func user(_ id: UserID) async throws(StoreError) -> User {
-        try await reading { db in try Self.user(id, try db.key(of: id), in: db) }
+        try await database.read { db in try Self.user(id, try db.key(of: id), in: db) }
     }
 
     /// The state that decides whether a user's tokens are accepted; nil if the user does not exist or is being deleted, that is, has no
     /// key.
     package func standing(of id: UserID) async throws(StoreError) -> UserStanding? {
-        try await reading { db in
-            try db.row(
+        try await database.read { db in
+            try db.one(
                 """
                 SELECT token_generation, password IS NOT NULL AND email_confirmed_at IS NULL FROM users
                 WHERE id = ?1 AND EXISTS (SELECT 1 FROM user_keys WHERE user_id = ?1)
@@ -76,12 +81,12 @@ extension SessionStore {
 
     /// Those of `ids` that exist and are not being deleted.
     package func known(among ids: [UserID]) async throws(StoreError) -> Set<UserID> {
-        try await reading { db in try Set(ids.filter { try db.has("SELECT 1 FROM user_keys WHERE user_id = ?", $0) }) }
+        try await database.read { db in try Set(ids.filter { try db.has("SELECT 1 FROM user_keys WHERE user_id = ?", $0) }) }
     }
 
     /// For operators only: users cannot look each other up by address.
     package func user(email: String) async throws(StoreError) -> User {
-        let id = try await reading { db in try Self.userID(db.keychain.lookup(ofEmail: email), in: db) }
+        let id = try await database.read { db in try Self.userID(db.keychain.lookup(ofEmail: email), in: db) }
         guard let id else { throw .notFound }
         return try await user(id)
     }
@@ -93,7 +98,7 @@ extension SessionStore {
     package func updateSettings(
         of id: UserID, _ change: @escaping @Sendable (inout UserSettings) -> Void
     ) async throws(StoreError) -> User {
-        try await writing { db in
+        try await database.write { db in
             let key = try db.key(of: id)
             var user = try Self.user(id, key, in: db)
             change(&user.settings)
@@ -138,15 +143,15 @@ extension Keychain {
     }
 }
 
-extension SessionStore {
+extension Accounts {
     static func userLocation(_ column: String, _ id: UserID) -> String { "users.\(column).\(id)" }
 
     static func userID(_ lookup: Data, in db: Transaction) throws -> UserID? {
-        try db.row("SELECT id FROM users WHERE lookup = ?", lookup).map { try $0["id"] }
+        try db.one("SELECT id FROM users WHERE lookup = ?", lookup).map { try $0["id"] }
     }
 
     static func userRow(_ id: UserID, in db: Transaction) throws -> Row? {
-        try db.row("SELECT * FROM users WHERE id = ?", id)
+        try db.one("SELECT * FROM users WHERE id = ?", id)
     }
 
     static func user(_ id: UserID, _ key: SealingKey, in db: Transaction) throws -> User {
@@ -182,87 +187,79 @@ extension SessionStore {
             """,
             id, lookup, user.createdAt, user.settings.loggingEnabled, user.settings.retentionDays, user.settings.hasSeenOnboarding,
             user.settings.sharesPastSummaries)
-        let key = try db.keychain.makeUserKey(for: id, in: db.database)
+        let key = try db.keychain.makeUserKey(for: id, in: db)
         try db.execute(
             "UPDATE users SET profile = ?, password = ? WHERE id = ?",
             try key.seal(Profile(user), at: userLocation("profile", id)),
             password.map { key.seal($0.text, at: userLocation("password", id)) }, id)
     }
 
-    /// Used by `verify`: decrypts everything in a user's row.
-    static func checkUser(_ id: UserID, from row: Row, _ key: SealingKey) throws {
-        _ = try user(id, from: row, key)
-        if let password = try row["password"] as Data? { _ = try key.openText(password, at: userLocation("password", id)) }
+    // MARK: Verification
+
+    static func verify(_ v: Verification) throws {
+        // Users without a key are being deleted and are meant to be unreadable.
+        try v.each("users", "SELECT u.* FROM users u JOIN user_keys k ON k.user_id = u.id") { row in
+            v.report.users += 1
+            let id: UserID = try row["id"]
+            let key = try v.db.key(of: id)
+            try v.check {
+                _ = try user(id, from: row, key)
+                if let password = try row["password"] as Data? { _ = try key.openText(password, at: userLocation("password", id)) }
+            }
+            try Sessions.verify(id, key, v)
+            try v.each("contacts of user \(id)", "SELECT position, entry FROM contacts WHERE user_id = ?", id) { row in
+                _ = try key.open(row[1], as: Contact.self, at: contactLocation(id, row[0]))
+            }
+            try Calls.verify(id, key, v)
+            try Conversations.verify(id, key, v)
+        }
     }
 }
 
-/// Refresh tokens. A token is its family's name (16 bytes) and a secret (32 bytes). A family starts at a login and has one row; each
-/// renewal replaces its secret. A token with the right name and an old secret was used before.
-extension SessionStore {
-    private static let nameCount = 16
-    private static let secretCount = 32
+// MARK: - Deletion
 
-    /// Creates a family and returns its first token.
-    ///
-    /// - Parameter generation: if given, the user's token generation when its password was checked.
-    /// - Throws: `notFound` if there is no such user, or the password has been changed since that generation.
-    package func makeRefreshToken(
-        for user: UserID, since generation: Int? = nil, lasting lifetime: Duration, at now: WallTime
-    ) async throws(StoreError) -> RefreshToken {
-        let (name, secret) = (randomBytes(Self.nameCount), randomBytes(Self.secretCount))
-        return try await writing { db in
-            _ = try db.key(of: user)
-            let current = try db.value(Int.self, "SELECT token_generation FROM users WHERE id = ?", user)
-            guard let current, generation == nil || generation == current else { throw StoreError.notFound }
-            let expiresAt = now + lifetime
-            try db.execute(
-                "INSERT INTO refresh_families VALUES (?, ?, ?, ?, ?)",
-                Data(SHA2.digest(of: name)), user, Data(SHA2.digest(of: secret)), now, expiresAt)
-            try db.execute(
-                """
-                DELETE FROM refresh_families WHERE id IN (
-                    SELECT id FROM refresh_families WHERE user_id = ? ORDER BY renewed_at DESC, id LIMIT -1 OFFSET ?)
-                """, user, StoreLimits.familiesPerUserMax)
-            return RefreshToken(
-                text: Base64.urlSafe.encode(name + secret), userID: user, expiresAt: expiresAt, tokenGeneration: current)
+extension Accounts {
+    /// Deletes a user with all data. The key is deleted first, in its own commit, which makes everything unreadable; the rest follows in
+    /// small transactions. `Store.expire(at:)` resumes an interrupted deletion. At the end no byte remains (but see
+    /// `Database.compactUnlessRead()`).
+    package func deleteUser(_ id: UserID) async throws(StoreError) {
+        try await database.delete { db in
+            guard try db.execute("DELETE FROM user_keys WHERE user_id = ?", id) == 1 else { throw StoreError.notFound }
+            // Frees the address and the handle.
+            try db.execute("UPDATE users SET lookup = randomblob(32), profile = x'', password = NULL, handle = NULL WHERE id = ?", id)
+            try db.execute("DELETE FROM refresh_families WHERE user_id = ?", id)
+            try db.execute("DELETE FROM account_codes WHERE user_id = ?", id)
+            // Clips are encrypted with the store's key, so they do not become unreadable with the user's.
+            try Clips.forgetAll(of: id, in: db)
         }
+        try await deleteRemainingRows(of: id)
+        try await database.compactUnlessRead()
     }
 
-    /// Exchanges a token for a new one and invalidates it.
-    package func renew(_ token: String, lasting lifetime: Duration, at now: WallTime) async throws(StoreError) -> RefreshAnswer {
-        guard let (name, secret) = Self.parts(of: token) else { return .unknown }
-        let next = randomBytes(Self.secretCount)
-        return try await writing { db in
-            let id = Data(SHA2.digest(of: name))
-            let row = try db.row(
-                """
-                SELECT f.user_id, f.secret, u.token_generation FROM refresh_families f JOIN users u ON u.id = f.user_id
-                WHERE f.id = ? AND f.expires_at > ?
-                """, id, now)
-            guard let row else { return .unknown }
-            let user: UserID = try row["user_id"]
-            guard try areEqualInConstantTime(SHA2.digest(of: secret), Array(row["secret"] as Data)) else {
-                try db.execute("DELETE FROM refresh_families WHERE id = ?", id)
-                return .reused(user)
-            }
-            let expiresAt = now + lifetime
-            try db.execute(
-                "UPDATE refresh_families SET secret = ?, renewed_at = ?, expires_at = ? WHERE id = ?",
-                Data(SHA2.digest(of: next)), now, expiresAt, id)
-            return try .renewed(
-                RefreshToken(
-                    text: Base64.urlSafe.encode(name + next), userID: user, expiresAt: expiresAt, tokenGeneration: row["token_generation"]))
+    /// Deletes users whose deletion was interrupted.
+    func finishDeletions() async throws(StoreError) {
+        let ids = try await database.read { db in
+            try db.values(UserID.self, "SELECT id FROM users WHERE NOT EXISTS (SELECT 1 FROM user_keys k WHERE k.user_id = users.id)")
         }
+        for id in ids { try await deleteRemainingRows(of: id) }
     }
 
-    /// Revokes the token's family. Unknown tokens are ignored.
-    package func logOut(_ token: String) async throws(StoreError) {
-        guard let (name, _) = Self.parts(of: token) else { return }
-        try await deleting { db in try db.execute("DELETE FROM refresh_families WHERE id = ?", Data(SHA2.digest(of: name))) }
+    private func deleteRemainingRows(of id: UserID) async throws(StoreError) {
+        try await Sessions(database: database).deleteRows(of: id)
+        try await Conversations(database: database).deleteEvents(of: id)
+        try await database.delete { db in try db.execute("DELETE FROM users WHERE id = ?", id) }
     }
 
-    private static func parts(of token: String) -> (name: [UInt8], secret: [UInt8])? {
-        guard let bytes = Base64.urlSafe.decode(token.utf8), bytes.count == nameCount + secretCount else { return nil }
-        return (Array(bytes.prefix(nameCount)), Array(bytes.suffix(secretCount)))
+    /// Deletes expired tokens and codes.
+    static func expire(in db: Transaction, at now: WallTime) throws {
+        try db.execute("DELETE FROM refresh_families WHERE expires_at <= ?", now)
+        try db.execute("DELETE FROM account_codes WHERE expires_at <= ?", now)
     }
+
+    /// A condition for rows whose time in `column` is past the retention of their user `u`. The statement's first arguments are
+    /// `retentionEnd(at:)` and the current time.
+    static func isPastRetention(_ column: String) -> String { "\(column) < ?1 AND \(column) < ?2 - u.retention_days * 86400000" }
+
+    /// No user keeps anything for less; this condition lets SQLite use the index on the column.
+    static func retentionEnd(at now: WallTime) -> WallTime { now - .seconds(UserSettings.retentionDaysRange.lowerBound * 86_400) }
 }

@@ -45,15 +45,16 @@ extension Keychain {
     private static let storeKeyLocation = "store_keys.sealed.store"
 
     /// - Throws: `wrongMasterKey`, `damaged`.
-    static func open(in db: Database, with masterKeys: [MasterKey]) throws -> Keychain {
-        guard let row = try Row.fetchOne(db, sql: "SELECT master_key, sealed FROM store_keys WHERE name = 'store'") else {
+    static func open(in db: GRDB.Database, with masterKeys: [MasterKey]) throws -> Keychain {
+        guard let row = try GRDB.Row.fetchOne(db, sql: "SELECT master_key, sealed FROM store_keys WHERE name = 'store'").map(Row.init)
+        else {
             throw StoreError.damaged(location: storeKeyLocation)
         }
         return Keychain(masterKeys: masterKeys, storeKey: try unwrap(row[1], wrappedWith: row[0], at: storeKeyLocation, masterKeys))
     }
 
     /// Creates the keys of a new store.
-    static func make(in db: Database, with masterKeys: [MasterKey]) throws -> Keychain {
+    static func make(in db: GRDB.Database, with masterKeys: [MasterKey]) throws -> Keychain {
         let storeKey = SealingKey()
         try db.execute(
             sql: "INSERT INTO store_keys VALUES ('store', ?, ?)",
@@ -62,15 +63,14 @@ extension Keychain {
     }
 
     /// Wraps the key with the master key that currently wraps the store's, which may have been rotated.
-    func makeUserKey(for user: UserID, in db: Database) throws -> SealingKey {
-        let masterID = try String.fetchOne(db, sql: "SELECT master_key FROM store_keys WHERE name = 'store'")
+    func makeUserKey(for user: UserID, in db: Transaction) throws -> SealingKey {
+        let masterID = try db.value(String.self, "SELECT master_key FROM store_keys WHERE name = 'store'")
         guard let master = masterKeys.first(where: { $0.id == masterID }) else {
             throw StoreError.wrongMasterKey(neededID: masterID ?? "")
         }
         let key = SealingKey()
         try db.execute(
-            sql: "INSERT INTO user_keys VALUES (?, ?, ?)",
-            arguments: [user.text, master.id, Self.wrap(key, with: master, at: Self.userKeyLocation(user.text))])
+            "INSERT INTO user_keys VALUES (?, ?, ?)", user, master.id, Self.wrap(key, with: master, at: Self.userKeyLocation(user.text)))
         return key
     }
 
@@ -80,19 +80,15 @@ extension Keychain {
     }
 
     /// Wraps every key with `new`, in the caller's transaction.
-    func rewrapAll(with new: MasterKey, in db: Database) throws {
-        let keys = [("store_keys", "name"), ("user_keys", "user_id")]
-        for (table, column) in keys {
-            for id in try String.fetchAll(db, sql: "SELECT \(column) FROM \(table)") {
+    func rewrapAll(with new: MasterKey, in db: Transaction) throws {
+        for (table, column) in [("store_keys", "name"), ("user_keys", "user_id")] {
+            for id in try db.values(String.self, "SELECT \(column) FROM \(table)") {
                 let location = "\(table).sealed.\(id)"
-                guard let row = try Row.fetchOne(db, sql: "SELECT master_key, sealed FROM \(table) WHERE \(column) = ?", arguments: [id])
-                else {
-                    continue
-                }
+                guard let row = try db.one("SELECT master_key, sealed FROM \(table) WHERE \(column) = ?", id) else { continue }
                 let key = try Self.unwrap(row[1], wrappedWith: row[0], at: location, masterKeys)
                 try db.execute(
-                    sql: "UPDATE \(table) SET master_key = ?, sealed = ? WHERE \(column) = ?",
-                    arguments: [new.id, Self.wrap(key, with: new, at: location), id])
+                    "UPDATE \(table) SET master_key = ?, sealed = ? WHERE \(column) = ?",
+                    new.id, Self.wrap(key, with: new, at: location), id)
             }
         }
     }
@@ -164,22 +160,14 @@ struct SealedReader: ~Copyable {
         return try open(sealed)
     }
 
+    /// - Parameter column: the table and column, with a trailing dot.
     /// - Throws: `damaged`.
-    mutating func turn(_ sealed: UnsafeRawBufferPointer, of session: SessionID, _ id: TurnID) throws(StoreError) -> String {
-        try turn(sealed, at: "turns.text.", of: session, id)
-    }
-
-    /// - Throws: `damaged`.
-    mutating func audio(_ sealed: UnsafeRawBufferPointer, of session: SessionID, _ id: TurnID) throws(StoreError) -> String {
-        try turn(sealed, at: "turns.audio.", of: session, id)
-    }
-
-    private mutating func turn(
-        _ sealed: UnsafeRawBufferPointer, at column: StaticString, of session: SessionID, _ id: TurnID
+    mutating func text(
+        _ sealed: UnsafeRawBufferPointer, at column: StaticString, _ session: SessionID, _ turn: TurnID
     ) throws(StoreError) -> String {
         begin(column, session)
         location.append(UInt8(ascii: " "))
-        id.append(to: &location)
+        turn.append(to: &location)
         return try open(sealed)
     }
 

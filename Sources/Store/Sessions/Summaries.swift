@@ -1,6 +1,31 @@
 internal import Foundation
 internal import Identity
 
+/// The stored summary of a session.
+package struct Summary: Sendable, Hashable {
+    package var id: SummaryID
+    package var sessionID: SessionID
+    package var content: SummaryContent
+    package var createdAt: WallTime
+    /// Made without the configured model, which failed; replaced as soon as the model answers.
+    package var isProvisional = false
+}
+
+/// The output of a summarizer.
+package struct SummaryContent: Sendable, Hashable, Codable {
+    package var title: String
+    package var summaryText: String
+    package var actionItems: [String]
+    package var tags: [String]
+
+    package init(title: String, summaryText: String, actionItems: [String], tags: [String]) {
+        self.title = title
+        self.summaryText = summaryText
+        self.actionItems = actionItems
+        self.tags = tags
+    }
+}
+
 /// A unit of work that is done at least once, across restarts.
 package struct Job: Sendable, Hashable {
     package let id: Int64
@@ -13,7 +38,7 @@ package struct Job: Sendable, Hashable {
     package let attempts: Int
 }
 
-package struct JobKind: Sendable, Hashable, RawRepresentable, ColumnValue {
+package struct JobKind: Sendable, Hashable, RawRepresentable, SQLValue {
     package let rawValue: String
 
     package init(rawValue: String) {
@@ -24,7 +49,65 @@ package struct JobKind: Sendable, Hashable, RawRepresentable, ColumnValue {
     package static let summary = JobKind(rawValue: "summary")
 }
 
-extension SessionStore {
+extension Sessions {
+    /// Stores the summary of a session in place of an earlier one, marks it ready, and finishes the job that made it.
+    ///
+    /// - Parameters:
+    ///   - isProvisional: the configured model has yet to make the summary. The job must still be leased and stays.
+    ///   - webhooks: enqueued in the same commit.
+    /// - Throws: `notFound`, also when the job's lease has expired and another worker has it, or a later revision of a turn has reset it.
+    @discardableResult
+    package func saveSummary(
+        _ content: SummaryContent, for session: SessionID, of user: UserID, isProvisional: Bool = false, finishing job: Job? = nil,
+        webhooks: @escaping @Sendable (Summary) -> [OutgoingWebhook] = { _ in [] }, at now: WallTime
+    ) async throws(StoreError) -> Summary {
+        let summary = Summary(id: SummaryID(), sessionID: session, content: content, createdAt: now, isProvisional: isProvisional)
+        return try await database.write { db in
+            let key = try db.key(of: user)
+            let count = try db.execute(
+                "UPDATE sessions SET summary_status = 'ready' WHERE id = ? AND user_id = ? AND is_logged", session, user)
+            guard count == 1 else { throw StoreError.notFound }
+            try db.execute(
+                "INSERT OR REPLACE INTO summaries SELECT user_id, started_at, id, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?",
+                summary.id, now, key.seal(content.title, at: Self.summaryLocation("title", session)),
+                key.seal(content.summaryText, at: Self.summaryLocation("summary_text", session)),
+                try key.seal(content.actionItems, at: Self.summaryLocation("action_items", session)),
+                try key.seal(content.tags, at: Self.summaryLocation("tags", session)), isProvisional, session)
+            if let job {
+                guard try isProvisional ? Self.isLeased(job, in: db) : Self.finish(job, in: db) else { throw StoreError.notFound }
+            }
+            try Webhooks.enqueue(webhooks(summary), in: db, at: now)
+            return summary
+        }
+    }
+
+    // MARK: - Rows
+
+    static func summaryLocation(_ column: String, _ session: SessionID) -> String { "summaries.\(column).\(session)" }
+
+    static func summary(of session: SessionID, _ key: SealingKey, in db: Transaction) throws -> Summary? {
+        guard let row = try db.one("SELECT * FROM summaries WHERE session_id = ?", session) else { return nil }
+        let content = try SummaryContent(
+            title: key.openText(row["title"], at: summaryLocation("title", session)),
+            summaryText: key.openText(row["summary_text"], at: summaryLocation("summary_text", session)),
+            actionItems: key.open(row["action_items"], as: [String].self, at: summaryLocation("action_items", session)),
+            tags: key.open(row["tags"], as: [String].self, at: summaryLocation("tags", session)))
+        return try Summary(
+            id: row["id"], sessionID: session, content: content, createdAt: row["created_at"], isProvisional: row["is_provisional"])
+    }
+
+    /// An earlier or provisional summary is kept.
+    static func markSummaryFailed(_ session: String, in db: Transaction) throws {
+        try db.execute(
+            """
+            UPDATE sessions SET summary_status = iif(EXISTS (SELECT 1 FROM summaries WHERE session_id = ?1), 'ready', 'failed')
+            WHERE id = ?1 AND summary_status = 'pending'
+            """, session)
+    }
+}
+
+/// Jobs.
+extension Sessions {
     /// Adds a job that is due at `due`. There is at most one job per kind and subject.
     ///
     /// - Returns: false if the job exists.
@@ -32,16 +115,16 @@ extension SessionStore {
     package func enqueue(
         _ kind: JobKind, subject: String, of user: UserID? = nil, session: SessionID? = nil, due: WallTime
     ) async throws(StoreError) -> Bool {
-        try await writing { db in try Self.enqueue(kind: kind, subject: subject, of: user, session: session, due: due, in: db) }
+        try await database.write { db in try Self.enqueue(kind: kind, subject: subject, of: user, session: session, due: due, in: db) }
     }
 
     /// Leases the job that has been due the longest for `span`. An unfinished job can be leased again when its lease expires, at most
     /// `StoreLimits.jobAttemptsMax` times in all.
     package func lease(_ kind: JobKind, for span: Duration, at now: WallTime) async throws(StoreError) -> Job? {
         let due = "SELECT * FROM jobs WHERE kind = ? AND failed_at IS NULL AND due_at <= ? ORDER BY due_at, id LIMIT 1"
-        guard try await reading({ db in try db.has(due, kind, now) }) else { return nil }
-        return try await writing { db in
-            while let row = try db.row(due, kind, now) {
+        guard try await database.read({ db in try db.has(due, kind, now) }) else { return nil }
+        return try await database.write { db in
+            while let row = try db.one(due, kind, now) {
                 let job = try Job(
                     id: row["id"], kind: kind, subject: row["subject"], userID: row["user_id"], sessionID: row["session_id"],
                     attempts: row["attempts"] + 1)
@@ -59,7 +142,7 @@ extension SessionStore {
     /// - Returns: false if the lease expired and another worker has the job.
     @discardableResult
     package func finish(_ job: Job) async throws(StoreError) -> Bool {
-        try await writing { db in try Self.finish(job, in: db) }
+        try await database.write { db in try Self.finish(job, in: db) }
     }
 
     /// Returns a job to the queue, due at `due`; fails it if that was the last attempt.
@@ -72,7 +155,7 @@ extension SessionStore {
             try await fail(job, reason: reason, at: now)
             return false
         }
-        return try await writing { db in
+        return try await database.write { db in
             try db.execute(
                 "UPDATE jobs SET due_at = ?, reason = ?, is_leased = 0 WHERE \(Self.isLeased)",
                 due, db.shared.seal(reason, at: Self.jobLocation(job.id)), job.id, job.attempts) == 1
@@ -81,7 +164,7 @@ extension SessionStore {
 
     /// Fails a job for good. A session without a summary gets the status `failed`.
     package func fail(_ job: Job, reason: String, at now: WallTime) async throws(StoreError) {
-        try await writing { db in
+        try await database.write { db in
             let sealed = db.shared.seal(reason, at: Self.jobLocation(job.id))
             guard try db.execute("UPDATE jobs SET reason = ? WHERE \(Self.isLeased)", sealed, job.id, job.attempts) == 1 else { return }
             try Self.markFailed(job, in: db, at: now)
@@ -90,8 +173,8 @@ extension SessionStore {
 
     /// Failed jobs with their reasons, newest first.
     package func failedJobs(limit: Int = 100) async throws(StoreError) -> [(kind: JobKind, subject: String, reason: String?)] {
-        try await reading { db in
-            try db.rows("SELECT * FROM jobs WHERE failed_at IS NOT NULL ORDER BY failed_at DESC, id DESC LIMIT ?", limit).map { row in
+        try await database.read { db in
+            try db.all("SELECT * FROM jobs WHERE failed_at IS NOT NULL ORDER BY failed_at DESC, id DESC LIMIT ?", limit).map { row in
                 try (row["kind"], row["subject"], db.shared.openText(ifPresent: row["reason"], at: Self.jobLocation(row["id"])))
             }
         }

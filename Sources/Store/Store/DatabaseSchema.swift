@@ -4,39 +4,30 @@ internal import GRDB
 /// fixed words and the operator's names of assistants.
 enum DatabaseSchema {
     /// - Parameter fill: runs once, in the transaction that creates the tables.
-    static func migrator(fill: @escaping @Sendable (Database) throws -> Void) -> DatabaseMigrator {
+    static func migrator(fill: @escaping @Sendable (GRDB.Database) throws -> Void) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { db in
             try db.execute(sql: users + sessions + work)
             try fill(db)
         }
-        migrator.registerMigration("2") { db in try db.execute(sql: lists) }
-        migrator.registerMigration("3") { db in try db.execute(sql: revisions) }
-        migrator.registerMigration("crash-recovery") { db in try db.execute(sql: crashRecovery) }
-        migrator.registerMigration("assistants") { db in try db.execute(sql: assistants) }
-        migrator.registerMigration("speech") { db in try db.execute(sql: speech) }
-        migrator.registerMigration("start-content") { db in try db.execute(sql: startContent) }
-        migrator.registerMigration("summary-status-none") { db in try db.execute(sql: summaryStatusNone) }
-        migrator.registerMigration("request-ids") { db in try db.execute(sql: "ALTER TABLE webhooks ADD COLUMN request BLOB") }
-        migrator.registerMigration("account-codes") { db in try db.execute(sql: accountCodes) }
-        migrator.registerMigration("contacts") { db in try db.execute(sql: contacts) }
-        migrator.registerMigration("push-devices") { db in try db.execute(sql: pushDevices) }
-        migrator.registerMigration("conversations") { db in try db.execute(sql: conversations) }
-        migrator.registerMigration("conversation-event-authors") { db in try db.execute(sql: conversationEventAuthors) }
-        migrator.registerMigration("conversation-inviters") { db in try db.execute(sql: conversationInviters) }
-        migrator.registerMigration("own-clips") { db in try db.execute(sql: ownClips) }
-        // The creation time is 0 for clips of earlier versions.
-        migrator.registerMigration("clip-times") { db in
-            try db.execute(sql: "ALTER TABLE speech_clips ADD COLUMN created_at INTEGER NOT NULL DEFAULT 0")
+        for (name, sql) in steps {
+            migrator.registerMigration(name) { db in try db.execute(sql: sql) }
         }
-        migrator.registerMigration("summary-pushes") { db in try db.execute(sql: summaryPushes) }
-        migrator.registerMigration("consents") { db in try db.execute(sql: consents) }
-        migrator.registerMigration("turn-audio") { db in try db.execute(sql: turnAudio) }
         return migrator
     }
 
+    /// The migrations after the first, in their order.
+    private static let steps = [
+        ("2", lists), ("3", revisions), ("crash-recovery", crashRecovery), ("assistants", assistants), ("speech", speech),
+        ("start-content", startContent), ("summary-status-none", summaryStatusNone), ("request-ids", requestIDs),
+        ("account-codes", accountCodes), ("contacts", contacts), ("push-devices", pushDevices), ("conversations", conversations),
+        ("conversation-event-authors", conversationEventAuthors), ("conversation-inviters", conversationInviters),
+        ("own-clips", ownClips), ("clip-times", clipTimes), ("summary-pushes", summaryPushes), ("consents", consents),
+        ("turn-audio", turnAudio),
+    ]
+
     /// Releases all leases: the directory lock is held, so the processes that took them are dead. Attempts stay counted.
-    static func releaseLeases(in db: Database) throws {
+    static func releaseLeases(in db: GRDB.Database) throws {
         try db.execute(
             sql: """
                 UPDATE jobs SET due_at = 0, is_leased = 0 WHERE is_leased = 1;
@@ -60,7 +51,6 @@ enum DatabaseSchema {
             renewed_at INTEGER NOT NULL, expires_at INTEGER NOT NULL) WITHOUT ROWID;
         CREATE INDEX refresh_families_of_user ON refresh_families (user_id, renewed_at);
         CREATE INDEX refresh_families_expiring ON refresh_families (expires_at);
-
         """
 
     /// Turns are clustered by session, so that reading and deleting a session touches few pages. Deleting a recording's row keeps its file
@@ -93,7 +83,6 @@ enum DatabaseSchema {
         CREATE TRIGGER recording_deleted AFTER DELETE ON recordings BEGIN
             INSERT OR IGNORE INTO unwanted_files VALUES (OLD.name);
         END;
-
         """
 
     /// Summaries are clustered in list order and the list's index is covering, so that a page of the list reads about a dozen pages.
@@ -110,14 +99,12 @@ enum DatabaseSchema {
             FROM summaries m JOIN sessions s ON s.id = m.session_id ORDER BY s.user_id, s.started_at DESC, s.id DESC;
         DROP TABLE summaries;
         ALTER TABLE summaries_listed RENAME TO summaries;
-
         """
 
     /// Turns are replaced by later revisions of their transcript segment; summaries may wait for a model.
     private static let revisions = """
         ALTER TABLE turns ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE summaries ADD COLUMN is_provisional INTEGER NOT NULL DEFAULT 0;
-
         """
 
     /// A lane is the ordered queue of one room's webhooks for one endpoint. It has one row while it is not empty; `webhook_lanes.endpoint`
@@ -143,7 +130,6 @@ enum DatabaseSchema {
         CREATE INDEX webhooks_expiring ON webhooks (expires_at) WHERE closed_at IS NULL;
         CREATE TABLE webhook_lanes (lane BLOB PRIMARY KEY NOT NULL, endpoint BLOB NOT NULL, due_at INTEGER NOT NULL) WITHOUT ROWID;
         CREATE INDEX webhook_lanes_due ON webhook_lanes (endpoint, due_at);
-
         """
 
     /// `is_leased` distinguishes a lease from a scheduled retry: both have a due time in the future.
@@ -155,12 +141,10 @@ enum DatabaseSchema {
         CREATE INDEX open_announcements_of_session ON open_announcements (session_id);
         ALTER TABLE jobs ADD COLUMN is_leased INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE webhook_lanes ADD COLUMN is_leased INTEGER NOT NULL DEFAULT 0;
-
         """
 
     private static let assistants = """
         CREATE TABLE assistants (id TEXT PRIMARY KEY NOT NULL, definition BLOB NOT NULL, updated_at INTEGER NOT NULL) WITHOUT ROWID;
-
         """
 
     /// A clip is deleted with the last user who requested it, unless a service did too (`is_shared`). Audio has a table of its own, so that
@@ -182,7 +166,6 @@ enum DatabaseSchema {
             DELETE FROM speech_clips WHERE id = OLD.clip_id AND is_shared = 0
             AND NOT EXISTS (SELECT 1 FROM speech_requests WHERE clip_id = OLD.clip_id);
         END;
-
         """
 
     /// Since then a clip of a user has a `lookup` of its own, so that no answer depends on what others have requested. `content` is a keyed hash
@@ -192,7 +175,6 @@ enum DatabaseSchema {
         UPDATE speech_clips SET content = lookup;
         UPDATE speech_clips SET lookup = randomblob(32) WHERE is_shared = 0;
         CREATE INDEX speech_clips_by_content ON speech_clips (content) WHERE status = 'ready';
-
         """
 
     /// `code` is a keyed hash. `account_requests` is written for every request, so that an unknown address takes as long as a known one.
@@ -208,7 +190,6 @@ enum DatabaseSchema {
         ALTER TABLE users ADD COLUMN token_generation INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE webhooks ADD COLUMN is_transient INTEGER NOT NULL DEFAULT 0;
         CREATE INDEX webhooks_transient ON webhooks (closed_at) WHERE is_transient = 1;
-
         """
 
     /// `users.handle` and `contacts.lookup` are keyed hashes. `calls` is clustered in the order of its list.
@@ -224,7 +205,6 @@ enum DatabaseSchema {
             user_id TEXT NOT NULL REFERENCES users ON DELETE CASCADE, ended_at INTEGER NOT NULL, id TEXT NOT NULL, about BLOB NOT NULL,
             PRIMARY KEY (user_id, ended_at DESC, id DESC)) WITHOUT ROWID;
         CREATE INDEX calls_ended ON calls (ended_at);
-
         """
 
     /// `lookup` is a keyed hash of the token, which belongs to one user.
@@ -233,13 +213,11 @@ enum DatabaseSchema {
             id TEXT PRIMARY KEY NOT NULL, user_id TEXT NOT NULL REFERENCES users ON DELETE CASCADE, lookup BLOB NOT NULL UNIQUE,
             platform TEXT NOT NULL, token BLOB NOT NULL, registered_at INTEGER NOT NULL) WITHOUT ROWID;
         CREATE INDEX push_devices_of_user ON push_devices (user_id, registered_at DESC, id);
-
         """
 
     private static let summaryPushes = """
         ALTER TABLE push_devices ADD COLUMN alert_token BLOB;
         ALTER TABLE users ADD COLUMN pushes_summaries INTEGER NOT NULL DEFAULT 1;
-
         """
 
     /// A conversation is deleted with its last member.
@@ -262,20 +240,17 @@ enum DatabaseSchema {
             DELETE FROM conversations WHERE id = OLD.conversation_id
             AND NOT EXISTS (SELECT 1 FROM conversation_members WHERE conversation_id = OLD.conversation_id);
         END;
-
         """
 
     /// For the number of each author's events.
     private static let conversationEventAuthors = """
         CREATE INDEX conversation_events_by_author ON conversation_events (conversation_id, user_id, number);
-
         """
 
     /// Null for members that have joined.
     private static let conversationInviters = """
         ALTER TABLE conversation_members ADD COLUMN inviter TEXT REFERENCES users ON DELETE SET NULL;
         CREATE INDEX conversation_members_by_inviter ON conversation_members (inviter) WHERE inviter IS NOT NULL;
-
         """
 
     /// Logging now requires an answer. A user who had switched it on has given one.
@@ -289,4 +264,9 @@ enum DatabaseSchema {
 
     /// Sessions that are not logged had the status `pending`, and `failed` after their end.
     private static let summaryStatusNone = "UPDATE sessions SET summary_status = 'none' WHERE is_logged = 0;"
+
+    private static let requestIDs = "ALTER TABLE webhooks ADD COLUMN request BLOB;"
+
+    /// The creation time is 0 for clips of earlier versions.
+    private static let clipTimes = "ALTER TABLE speech_clips ADD COLUMN created_at INTEGER NOT NULL DEFAULT 0;"
 }

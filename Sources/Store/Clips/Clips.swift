@@ -1,16 +1,17 @@
 internal import Foundation
-internal import GRDB
 internal import Identity
 internal import Wire
 
-/// Speech clips. A clip is found by a keyed hash of its request and, unless a service has made it, of its user. Request, details and audio are
+/// The repository of speech clips. A clip is found by a keyed hash of its request and, unless a service has made it, of its user. Request, details and audio are
 /// encrypted with the store's key, because services share clips, and an equal clip may get the same audio (`spokenClip(_:)`).
-extension SessionStore {
+package struct Clips: Sendable {
+    let database: Database
+
     /// The owner's clip for a request; nil if there is none.
-    package func speechClip(for request: SpeechRequest, of owner: ClipOwner) async throws(StoreError) -> SpeechClip? {
-        try await reading { db in
+    package func clip(for request: SpeechRequest, of owner: ClipOwner) async throws(StoreError) -> SpeechClip? {
+        try await database.read { db in
             // A clip that services no longer use may still belong to a user, from earlier versions.
-            let row = try db.row(
+            let row = try db.one(
                 "SELECT * FROM speech_clips WHERE lookup = ? AND (? OR is_shared = 1)", db.keychain.lookup(request, of: owner),
                 owner.user != nil)
             return try row.map { try Self.clip(from: $0, in: db) }
@@ -20,12 +21,12 @@ extension SessionStore {
     /// Returns a page of the clips that an owner has requested, newest first: a user's own, or those that services share.
     ///
     /// - Parameter limit: 1 to `StoreLimits.linesPerPageMax`.
-    package func speechClips(
+    package func list(
         of owner: ClipOwner, after cursor: TimeCursor? = nil, limit: Int = 50
     ) async throws(StoreError) -> Page<SpeechClip, TimeCursor> {
-        try await reading { db in
+        try await database.read { db in
             let isOwn = "EXISTS (SELECT 1 FROM speech_requests WHERE user_id = ?1 AND clip_id = id)"
-            let rows = try db.rows(
+            let rows = try db.all(
                 """
                 SELECT * FROM speech_clips WHERE CASE WHEN ?1 IS NULL THEN is_shared = 1 ELSE \(isOwn) END
                 AND (created_at, id) < (?2, ?3) ORDER BY created_at DESC, id DESC LIMIT ?4
@@ -39,8 +40,8 @@ extension SessionStore {
     /// The audio and details of any ready clip for a request, of any owner; nil if there is none. The owner of an equal clip must not notice
     /// that it exists.
     package func spokenClip(_ request: SpeechRequest) async throws(StoreError) -> (audio: [UInt8], details: ClipDetails)? {
-        try await reading { db in
-            let row = try db.row(
+        try await database.read { db in
+            let row = try db.one(
                 """
                 SELECT c.*, a.sealed FROM speech_clips c JOIN speech_audio a ON a.clip_id = c.id
                 WHERE c.content = ? AND c.status = 'ready' LIMIT 1
@@ -51,11 +52,11 @@ extension SessionStore {
     }
 
     /// Adds an owner to the clip for a request, and makes the clip if there is none. A failed clip is queued again.
-    package func addSpeechClip(
+    package func add(
         for request: SpeechRequest, of owner: ClipOwner, limits: ClipLimits, at now: WallTime
     ) async throws(StoreError) -> SpeechClip {
         let newID = ClipID()
-        return try await writing { db in
+        return try await database.write { db in
             let (lookup, content) = (db.keychain.lookup(request, of: owner), db.keychain.lookup(request, of: .service))
             if try !db.has("SELECT 1 FROM speech_clips WHERE lookup = ?", lookup) {
                 try db.execute(
@@ -68,7 +69,7 @@ extension SessionStore {
                 "UPDATE speech_clips SET status = 'queued', attempts = 0, failure = NULL WHERE lookup = ? AND status = 'failed'", lookup)
             try db.execute(
                 "UPDATE speech_clips SET used_at = ?, is_shared = max(is_shared, ?) WHERE lookup = ?", now, owner.user == nil, lookup)
-            guard let row = try db.row("SELECT * FROM speech_clips WHERE lookup = ?", lookup) else { throw StoreError.notFound }
+            guard let row = try db.one("SELECT * FROM speech_clips WHERE lookup = ?", lookup) else { throw StoreError.notFound }
             let clip = try Self.clip(from: row, in: db)
             if let user = owner.user { try Self.add(user, to: clip.id, limits, in: db, at: now) }
             try Self.evictClips(beyond: limits, keeping: clip.id, in: db)
@@ -77,33 +78,31 @@ extension SessionStore {
     }
 
     /// - Throws: `notFound` also for a clip that the owner must not see.
-    package func speechClip(_ id: ClipID, of owner: ClipOwner) async throws(StoreError) -> SpeechClip {
-        try await reading { db in try Self.clip(id, of: owner, in: db) }
+    package func clip(_ id: ClipID, of owner: ClipOwner) async throws(StoreError) -> SpeechClip {
+        try await database.read { db in try Self.clip(id, of: owner, in: db) }
     }
 
     /// A ready clip's audio file.
     ///
     /// - Throws: `notFound` also for a clip that is not ready.
-    package func speechAudio(_ id: ClipID, of owner: ClipOwner, at now: WallTime) async throws(StoreError) -> [UInt8] {
-        let (audio, usedAt): ([UInt8], WallTime) = try await reading { db in
+    package func audio(_ id: ClipID, of owner: ClipOwner, at now: WallTime) async throws(StoreError) -> [UInt8] {
+        let (audio, usedAt): ([UInt8], WallTime) = try await database.read { db in
             _ = try Self.clip(id, of: owner, in: db)
-            let row = try db.row(
+            let row = try db.one(
                 "SELECT a.sealed, c.used_at FROM speech_audio a JOIN speech_clips c ON c.id = a.clip_id WHERE a.clip_id = ?", id)
             guard let row else { throw StoreError.notFound }
             return try (Self.audio(of: id, sealed: row[0], in: db), row[1])
         }
         // Not at each download: a write waits for the disk.
         if now >= usedAt + StoreLimits.clipUseResolution {
-            try await writing { db in try db.execute("UPDATE speech_clips SET used_at = ? WHERE id = ?", now, id) }
+            try await database.write { db in try db.execute("UPDATE speech_clips SET used_at = ? WHERE id = ?", now, id) }
         }
         return audio
     }
 
     /// Removes the owner from a clip, which is deleted with its last one. An administrator deletes the clip for all.
-    ///
-    /// - Throws: `notFound`.
-    package func forgetSpeechClip(_ id: ClipID, of owner: ClipOwner) async throws(StoreError) {
-        try await deleting { db in
+    package func forget(_ id: ClipID, of owner: ClipOwner) async throws(StoreError) {
+        try await database.delete { db in
             _ = try Self.clip(id, of: owner, in: db)
             switch owner {
             case .user(let user):
@@ -115,17 +114,17 @@ extension SessionStore {
             case .administrator: try db.execute("DELETE FROM speech_clips WHERE id = ?", id)
             }
         }
-        log.emptySoon()
+        database.eraseSoon()
     }
 
     // MARK: - Generating
 
     /// The queued clips and their owners, oldest first: after a start, those that the previous process has not finished.
-    package func queuedSpeechClips() async throws(StoreError) -> [(id: ClipID, users: [UserID], isShared: Bool)] {
-        try await reading { db in
-            try db.rows("SELECT id, is_shared FROM speech_clips WHERE status = 'queued' ORDER BY used_at, id").map { row in
+    package func queued() async throws(StoreError) -> [(id: ClipID, users: [UserID], isShared: Bool)] {
+        try await database.read { db in
+            try db.all("SELECT id, is_shared FROM speech_clips WHERE status = 'queued' ORDER BY used_at, id").map { row in
                 let id: ClipID = try row[0]
-                let users = try db.rows("SELECT user_id FROM speech_requests WHERE clip_id = ? ORDER BY requested_at", id)
+                let users = try db.all("SELECT user_id FROM speech_requests WHERE clip_id = ? ORDER BY requested_at", id)
                 return try (id, users.map { try $0[0] }, row[1])
             }
         }
@@ -134,9 +133,9 @@ extension SessionStore {
     /// Counts an attempt, before the generator starts: a text that crashes the process is not tried for ever.
     ///
     /// - Returns: nil if the clip is no longer queued, or was started `StoreLimits.clipAttemptsMax` times; then it has failed.
-    package func startSpeechClip(_ id: ClipID) async throws(StoreError) -> SpeechRequest? {
-        try await writing { db in
-            let row = try db.row("UPDATE speech_clips SET attempts = attempts + 1 WHERE id = ? AND status = 'queued' RETURNING *", id)
+    package func start(_ id: ClipID) async throws(StoreError) -> SpeechRequest? {
+        try await database.write { db in
+            let row = try db.one("UPDATE speech_clips SET attempts = attempts + 1 WHERE id = ? AND status = 'queued' RETURNING *", id)
             guard let row else { return nil }
             guard try row["attempts"] <= StoreLimits.clipAttemptsMax else {
                 try Self.fail(id, "the text could not be spoken", in: db)
@@ -150,11 +149,11 @@ extension SessionStore {
     ///
     /// - Returns: false if the clip has been deleted meanwhile.
     @discardableResult
-    package func finishSpeechClip(
+    package func finish(
         _ id: ClipID, audio: [UInt8], details: ClipDetails, limits: ClipLimits, at now: WallTime
     ) async throws(StoreError) -> Bool {
-        let sealed = Data(SealedBox.seal(audio, with: keychain.shared, at: Self.audioLocation(id)))
-        return try await writing { db in
+        let sealed = Data(SealedBox.seal(audio, with: database.keychain.shared, at: Self.audioLocation(id)))
+        return try await database.write { db in
             let count = try db.execute(
                 """
                 UPDATE speech_clips SET status = 'ready', about = ?, failure = NULL, byte_count = ?, used_at = ?
@@ -168,8 +167,8 @@ extension SessionStore {
     }
 
     /// - Parameter reason: shown to requesters. A repeated request queues the clip again.
-    package func failSpeechClip(_ id: ClipID, reason: String) async throws(StoreError) {
-        try await writing { db in try Self.fail(id, reason, in: db) }
+    package func fail(_ id: ClipID, reason: String) async throws(StoreError) {
+        try await database.write { db in try Self.fail(id, reason, in: db) }
     }
 
     private static func fail(_ id: ClipID, _ reason: String, in db: Transaction) throws {
@@ -180,11 +179,11 @@ extension SessionStore {
 
     // MARK: - Rows
 
-    static func clipLocation(_ column: String, _ id: ClipID) -> String { "speech_clips.\(column).\(id)" }
-    static func audioLocation(_ id: ClipID) -> String { "speech_audio.sealed.\(id)" }
+    private static func clipLocation(_ column: String, _ id: ClipID) -> String { "speech_clips.\(column).\(id)" }
+    private static func audioLocation(_ id: ClipID) -> String { "speech_audio.sealed.\(id)" }
 
     private static func clip(_ id: ClipID, of owner: ClipOwner, in db: Transaction) throws -> SpeechClip {
-        guard let row = try db.row("SELECT * FROM speech_clips WHERE id = ?", id) else { throw StoreError.notFound }
+        guard let row = try db.one("SELECT * FROM speech_clips WHERE id = ?", id) else { throw StoreError.notFound }
         let isVisible =
             switch owner {
             case .administrator: true
@@ -213,14 +212,6 @@ extension SessionStore {
         return audio
     }
 
-    /// For `verify()`.
-    ///
-    /// - Throws: `damaged`.
-    static func checkClip(_ row: Row, in db: Transaction) throws {
-        let clip = try clip(from: row, in: db)
-        if clip.status == .ready { _ = try audio(of: clip.id, sealed: row["sealed"], in: db) }
-    }
-
     /// Drops the user's oldest requests beyond the limit.
     private static func add(_ user: UserID, to id: ClipID, _ limits: ClipLimits, in db: Transaction, at now: WallTime) throws {
         // A user that is being deleted gets nothing new.
@@ -237,11 +228,28 @@ extension SessionStore {
             """, user, id, max(limits.clipsPerUserMax - 1, 0))
     }
 
+    /// The user's clips are deleted unless others have requested them too.
+    static func forgetAll(of user: UserID, in db: Transaction) throws {
+        try db.execute("DELETE FROM speech_requests WHERE user_id = ?", user)
+    }
+
+    /// Deletes unused clips.
+    static func expire(in db: Transaction, at now: WallTime) throws {
+        try db.execute("DELETE FROM speech_clips WHERE used_at <= ?", now - StoreLimits.clipsKept)
+    }
+
+    static func verify(_ v: Verification) throws {
+        try v.each("speech clips", "SELECT c.*, a.sealed FROM speech_clips c LEFT JOIN speech_audio a ON a.clip_id = c.id") { row in
+            let clip = try clip(from: row, in: v.db)
+            if clip.status == .ready { _ = try audio(of: clip.id, sealed: row["sealed"], in: v.db) }
+        }
+    }
+
     private static func evictClips(beyond limits: ClipLimits, keeping id: ClipID, in db: Transaction) throws {
-        guard let totals = try db.row("SELECT count(*), total(byte_count) FROM speech_clips") else { return }
+        guard let totals = try db.one("SELECT count(*), total(byte_count) FROM speech_clips") else { return }
         var (count, bytes): (Int, Int) = try (totals[0], Int(totals[1] as Double))
         while count > limits.clipsMax || bytes > limits.bytesMax {
-            let oldest = try db.row(
+            let oldest = try db.one(
                 "SELECT id, byte_count FROM speech_clips WHERE status <> 'queued' AND id <> ? ORDER BY used_at, id LIMIT 1", id)
             guard let oldest else { return }
             try db.execute("DELETE FROM speech_clips WHERE id = ?", oldest[0] as String)

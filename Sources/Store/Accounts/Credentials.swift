@@ -1,93 +1,18 @@
 internal import Foundation
-internal import GRDB
 package import Identity
 internal import Synchronization
 internal import Wire
-
-/// A code that proves access to an account's e-mail address. It expires after `StoreLimits.codeLifetime`, is valid once, and is void after
-/// `StoreLimits.codeFailuresMax` wrong attempts. The store keeps only its keyed hash.
-package struct AccountCode: Sendable, Hashable {
-    package enum Purpose: String, Sendable, CaseIterable, ColumnValue {
-        case passwordReset = "password_reset"
-        case emailConfirmation = "email_confirmation"
-    }
-
-    package let purpose: Purpose
-    package let text: Text
-    package let expiresAt: WallTime
-
-    init(_ purpose: Purpose, _ text: Text, at now: WallTime) {
-        self.purpose = purpose
-        self.text = text
-        expiresAt = now + StoreLimits.codeLifetime
-    }
-
-    /// Eight characters of Crockford's Base32, 40 random bits. Prints as `<code>`, so that it does not get into logs.
-    package struct Text: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible {
-        private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
-        private static let count = 8
-
-        /// Without the hyphen.
-        let characters: String
-
-        /// A random code.
-        init() {
-            characters = String(decoding: randomBytes(Self.count).map { Self.alphabet[Int($0 & 31)] }, as: UTF8.self)
-        }
-
-        /// A code as typed: upper or lower case, with or without hyphens and spaces, `O` for 0, and `I` or `L` for 1.
-        package init(typed text: String) {
-            characters = String(
-                text.uppercased().compactMap { character -> Character? in
-                    switch character {
-                    case "-", " ": nil
-                    case "O": "0"
-                    case "I", "L": "1"
-                    default: character
-                    }
-                })
-        }
-
-        /// `8F2K-93QM`.
-        package var revealed: String { characters.prefix(4) + "-" + characters.dropFirst(4) }
-
-        package var description: String { "<code>" }
-        package var debugDescription: String { "<code>" }
-    }
-}
-
-/// Makes the webhooks that deliver a code to its user.
-package typealias AccountCodeWebhooks = @Sendable (User, AccountCode) -> [OutgoingWebhook]
-
-/// The outcome of a request for a code by a user who is logged in.
-package enum CodeRequestOutcome: Sendable, Hashable {
-    case sent
-    /// The previous code was sent less than `StoreLimits.codeInterval` ago.
-    case tooSoon
-    /// The address is confirmed already, or the user has no password.
-    case notNeeded
-}
-
-/// The outcome of `SessionStore.changePassword(of:from:to:at:)`.
-package enum PasswordChangeOutcome: Sendable, Hashable {
-    case changed
-    case wrongPassword
-    /// The user comes from an external issuer.
-    case noPassword
-}
 
 /// Passwords and e-mail addresses of accounts: change, reset by a code, and confirmation by a code.
 ///
 /// Requests for an address without an account hash and write like those for an address with one, so that neither the response nor its
 /// timing reveals whether there is an account.
-extension SessionStore {
+extension Accounts {
     /// Replaces a password and revokes all tokens of the user.
-    ///
-    /// - Throws: `notFound`.
     package func changePassword(
         of id: UserID, from current: SecretText, to new: SecretText, at now: WallTime
     ) async throws(StoreError) -> PasswordChangeOutcome {
-        let stored: (sealed: Data, hash: PasswordHash?)? = try await reading { db in
+        let stored: (sealed: Data, hash: PasswordHash?)? = try await database.read { db in
             let key = try db.key(of: id)
             guard let sealed = try Self.userRow(id, in: db)?["password"] as Data? else { return nil }
             return (sealed, PasswordHash(text: try key.openText(sealed, at: Self.userLocation("password", id))))
@@ -95,7 +20,7 @@ extension SessionStore {
         guard let stored else { return .noPassword }
         guard try await passwords.isRight(current, for: stored.hash) else { return .wrongPassword }
         let hash = try await passwords.hash(of: new)
-        return try await writing { db in
+        return try await database.write { db in
             let known = try db.value(Data.self, "SELECT password FROM users WHERE id = ?", id)
             // Another request has changed it since.
             guard known == stored.sealed else { return .wrongPassword }
@@ -112,12 +37,12 @@ extension SessionStore {
         email: String, webhooks: @escaping AccountCodeWebhooks, at now: WallTime
     ) async throws(StoreError) {
         let code = AccountCode(.passwordReset, AccountCode.Text(), at: now)
-        try await writing { db in
+        try await database.write { db in
             try Self.countRequest(in: db)
             guard let id = try Self.userID(db.keychain.lookup(ofEmail: email), in: db) else { return }
             let user = try Self.user(id, try db.key(of: id), in: db)
             guard try Self.store(code, of: id, in: db, at: now) else { return }
-            try Self.enqueue(webhooks(user, code), in: db, at: now)
+            try Webhooks.enqueue(webhooks(user, code), in: db, at: now)
         }
     }
 
@@ -128,7 +53,7 @@ extension SessionStore {
         email: String, code: AccountCode.Text, to new: SecretText, at now: WallTime
     ) async throws(StoreError) -> UserID? {
         let hash = try await passwords.hash(of: new)
-        return try await writing { db in
+        return try await database.write { db in
             try Self.countRequest(in: db)
             guard let id = try Self.userID(db.keychain.lookup(ofEmail: email), in: db),
                 try Self.redeem(code, for: .passwordReset, of: id, in: db, at: now)
@@ -142,25 +67,23 @@ extension SessionStore {
     /// Makes a code that confirms the user's address.
     ///
     /// - Parameter webhooks: enqueued in the same commit.
-    /// - Throws: `notFound`.
     package func requestEmailConfirmation(
         of id: UserID, webhooks: @escaping AccountCodeWebhooks, at now: WallTime
     ) async throws(StoreError) -> CodeRequestOutcome {
         let code = AccountCode(.emailConfirmation, AccountCode.Text(), at: now)
-        return try await writing { db in
+        return try await database.write { db in
             let user = try Self.user(id, try db.key(of: id), in: db)
             let hasPassword = try Self.userRow(id, in: db)?["password"] as Data? != nil
             guard hasPassword, !user.isEmailConfirmed else { return .notNeeded }
             guard try Self.store(code, of: id, in: db, at: now) else { return .tooSoon }
-            try Self.enqueue(webhooks(user, code), in: db, at: now)
+            try Webhooks.enqueue(webhooks(user, code), in: db, at: now)
             return .sent
         }
     }
 
     /// - Returns: the user, nil for a wrong or expired code.
-    /// - Throws: `notFound`.
     package func confirmEmail(of id: UserID, code: AccountCode.Text, at now: WallTime) async throws(StoreError) -> User? {
-        try await writing { db in
+        try await database.write { db in
             let key = try db.key(of: id)
             guard try Self.redeem(code, for: .emailConfirmation, of: id, in: db, at: now) else { return nil }
             try Self.confirmEmail(of: id, in: db, at: now)
@@ -210,7 +133,7 @@ extension SessionStore {
             key.seal(hash.text, at: userLocation("password", id)), id)
         try db.execute("DELETE FROM refresh_families WHERE user_id = ?", id)
         // A lost phone must neither ring nor show summaries. Apps register their devices again when they log in.
-        try db.execute("DELETE FROM push_devices WHERE user_id = ?", id)
+        try Calls.removePushDevices(of: id, in: db)
         try db.execute("DELETE FROM account_codes WHERE user_id = ? AND purpose = ?", id, AccountCode.Purpose.passwordReset)
     }
 
@@ -222,6 +145,77 @@ extension SessionStore {
 extension Keychain {
     fileprivate func lookup(_ code: AccountCode.Text, for purpose: AccountCode.Purpose, of user: UserID) -> Data {
         lookup(user.text, code.characters, purpose: purpose.rawValue)
+    }
+}
+
+/// Refresh tokens. A token is its family's name (16 bytes) and a secret (32 bytes). A family starts at a login and has one row; each
+/// renewal replaces its secret. A token with the right name and an old secret was used before.
+extension Accounts {
+    private static let nameCount = 16
+    private static let secretCount = 32
+
+    /// Creates a family and returns its first token.
+    ///
+    /// - Parameter generation: if given, the user's token generation when its password was checked.
+    /// - Throws: `notFound` if there is no such user, or the password has been changed since that generation.
+    package func makeRefreshToken(
+        for user: UserID, since generation: Int? = nil, lasting lifetime: Duration, at now: WallTime
+    ) async throws(StoreError) -> RefreshToken {
+        let (name, secret) = (randomBytes(Self.nameCount), randomBytes(Self.secretCount))
+        return try await database.write { db in
+            _ = try db.key(of: user)
+            let current = try db.value(Int.self, "SELECT token_generation FROM users WHERE id = ?", user)
+            guard let current, generation == nil || generation == current else { throw StoreError.notFound }
+            let expiresAt = now + lifetime
+            try db.execute(
+                "INSERT INTO refresh_families VALUES (?, ?, ?, ?, ?)",
+                Data(SHA2.digest(of: name)), user, Data(SHA2.digest(of: secret)), now, expiresAt)
+            try db.execute(
+                """
+                DELETE FROM refresh_families WHERE id IN (
+                    SELECT id FROM refresh_families WHERE user_id = ? ORDER BY renewed_at DESC, id LIMIT -1 OFFSET ?)
+                """, user, StoreLimits.familiesPerUserMax)
+            return RefreshToken(
+                text: Base64.urlSafe.encode(name + secret), userID: user, expiresAt: expiresAt, tokenGeneration: current)
+        }
+    }
+
+    /// Exchanges a token for a new one and invalidates it.
+    package func renew(_ token: String, lasting lifetime: Duration, at now: WallTime) async throws(StoreError) -> RefreshAnswer {
+        guard let (name, secret) = Self.parts(of: token) else { return .unknown }
+        let next = randomBytes(Self.secretCount)
+        return try await database.write { db in
+            let id = Data(SHA2.digest(of: name))
+            let row = try db.one(
+                """
+                SELECT f.user_id, f.secret, u.token_generation FROM refresh_families f JOIN users u ON u.id = f.user_id
+                WHERE f.id = ? AND f.expires_at > ?
+                """, id, now)
+            guard let row else { return .unknown }
+            let user: UserID = try row["user_id"]
+            guard try areEqualInConstantTime(SHA2.digest(of: secret), Array(row["secret"] as Data)) else {
+                try db.execute("DELETE FROM refresh_families WHERE id = ?", id)
+                return .reused(user)
+            }
+            let expiresAt = now + lifetime
+            try db.execute(
+                "UPDATE refresh_families SET secret = ?, renewed_at = ?, expires_at = ? WHERE id = ?",
+                Data(SHA2.digest(of: next)), now, expiresAt, id)
+            return try .renewed(
+                RefreshToken(
+                    text: Base64.urlSafe.encode(name + next), userID: user, expiresAt: expiresAt, tokenGeneration: row["token_generation"]))
+        }
+    }
+
+    /// Revokes the token's family. Unknown tokens are ignored.
+    package func logOut(_ token: String) async throws(StoreError) {
+        guard let (name, _) = Self.parts(of: token) else { return }
+        try await database.delete { db in try db.execute("DELETE FROM refresh_families WHERE id = ?", Data(SHA2.digest(of: name))) }
+    }
+
+    private static func parts(of token: String) -> (name: [UInt8], secret: [UInt8])? {
+        guard let bytes = Base64.urlSafe.decode(token.utf8), bytes.count == nameCount + secretCount else { return nil }
+        return (Array(bytes.prefix(nameCount)), Array(bytes.suffix(secretCount)))
     }
 }
 

@@ -1,86 +1,25 @@
 internal import Foundation
-internal import GRDB
 internal import Identity
-package import Wire
+internal import Wire
 
-/// A webhook to send to one endpoint.
-package struct OutgoingWebhook: Sendable, Hashable {
-    /// The event's id: the same for all endpoints and attempts.
-    package var id: WebhookID
-    /// The event's name, such as `room_started`. Never user text.
-    package var event: String
-    /// The URL.
-    package var endpoint: String
-    /// The room: each endpoint receives a room's webhooks in order.
-    package var room: String
-    /// The exact request body.
-    package var body: String
-    /// Deleted with this user or session.
-    package var userID: UserID?
-    package var sessionID: SessionID?
-    /// The HTTP request that caused the event; nil if none did.
-    package var requestID: String?
-    package var trace: TraceContext?
-    /// How long it may be delivered; nil for `StoreLimits.webhookLifetime`. A webhook with a lifetime of its own contains a secret: it is
-    /// deleted when it is delivered or expires, and cannot be replayed.
-    package var lifetime: Duration?
+/// The repository of webhooks, and of rooms and calls whose start they announced. A lane is the ordered queue of one room's webhooks for one endpoint.
+package struct Webhooks: Sendable {
+    let database: Database
 
-    package init(
-        id: WebhookID = WebhookID(), event: String, endpoint: String, room: String, body: String, userID: UserID? = nil,
-        sessionID: SessionID? = nil, requestID: String? = nil, trace: TraceContext? = nil, lifetime: Duration? = nil
-    ) {
-        self.id = id
-        self.event = event
-        self.endpoint = endpoint
-        self.room = room
-        self.body = body
-        self.userID = userID
-        self.sessionID = sessionID
-        self.requestID = requestID
-        self.trace = trace
-        self.lifetime = lifetime
-    }
-}
-
-package typealias WebhookID = RecordID<OutgoingWebhook>
-
-/// A stored webhook and its delivery state.
-package struct StoredWebhook: Sendable, Hashable {
-    package enum Status: String, Sendable, CaseIterable, ColumnValue {
-        case waiting, delivered
-        /// Not delivered within a day.
-        case dead
-    }
-
-    /// Ascending in the order of enqueueing.
-    package let number: Int64
-    package let webhook: OutgoingWebhook
-    package let enqueuedAt: WallTime
-    /// When retries end: a day after it was enqueued or replayed.
-    package let expiresAt: WallTime
-    package var status = Status.waiting
-    /// Attempts, including this one; identifies the lease.
-    package let attempts: Int
-    /// Why the last attempt failed.
-    package var reason: String?
-}
-
-/// The queue of webhooks. A lane is the ordered queue of one room's webhooks for one endpoint.
-extension SessionStore {
     /// Enqueues webhooks, to be sent in this order.
     package func enqueue(_ webhooks: [OutgoingWebhook], at now: WallTime) async throws(StoreError) {
         guard !webhooks.isEmpty else { return }
-        try await writing { db in try Self.enqueue(webhooks, in: db, at: now) }
+        try await database.write { db in try Self.enqueue(webhooks, in: db, at: now) }
     }
 
     /// Leases webhooks for `endpoint`: the first of each lane, so that none overtakes another. A lane is leased until `span` has passed or
     /// its webhook is delivered or returned. Webhooks older than `StoreLimits.webhookLifetime` become dead.
-    package func leaseWebhooks(
+    package func lease(
         to endpoint: String, limit: Int, for span: Duration, at now: WallTime
     ) async throws(StoreError) -> [StoredWebhook] {
         let due = "SELECT lane FROM webhook_lanes WHERE endpoint = ? AND due_at <= ? ORDER BY due_at, lane LIMIT ?"
-        guard try await reading({ db in try db.has(due, Self.receiver(endpoint, in: db), now, 1) }) else { return [] }
-        return try await writing { db in
+        guard try await database.read({ db in try db.has(due, Self.receiver(endpoint, in: db), now, 1) }) else { return [] }
+        return try await database.write { db in
             try db.values(Data.self, due, Self.receiver(endpoint, in: db), now, limit).compactMap { lane in
                 let expired = try db.execute(
                     "UPDATE webhooks SET closed_at = ?1, status = 'dead' WHERE lane = ?2 AND closed_at IS NULL AND expires_at <= ?1",
@@ -100,21 +39,21 @@ extension SessionStore {
     /// - Returns: false if the lease expired, or the webhook was deleted.
     @discardableResult
     package func delivered(_ webhook: StoredWebhook, at now: WallTime) async throws(StoreError) -> Bool {
-        try await writing { db in try Self.close(webhook, .delivered, reason: nil, in: db, at: now) }
+        try await database.write { db in try Self.close(webhook, .delivered, reason: nil, in: db, at: now) }
     }
 
     /// Marks a webhook dead, unless it is replayed, and advances its lane.
     ///
     /// - Parameter reason: shown to operators.
     package func giveUp(_ webhook: StoredWebhook, reason: String, at now: WallTime) async throws(StoreError) {
-        try await writing { db in try Self.close(webhook, .dead, reason: reason, in: db, at: now) }
+        try await database.write { db in try Self.close(webhook, .dead, reason: reason, in: db, at: now) }
     }
 
     /// Returns a webhook and its lane to the queue, due at `due`.
     ///
     /// - Parameter reason: shown to operators.
     package func retry(_ webhook: StoredWebhook, due: WallTime, reason: String) async throws(StoreError) {
-        try await writing { db in
+        try await database.write { db in
             let lane = Self.lane(of: webhook.webhook, in: db)
             let isLeased =
                 try db.execute(
@@ -127,16 +66,16 @@ extension SessionStore {
     /// The newest webhooks first.
     ///
     /// - Parameter status: nil for all.
-    package func webhooks(_ status: StoredWebhook.Status? = nil, limit: Int = 100) async throws(StoreError) -> [StoredWebhook] {
-        try await reading { db in
-            try db.rows("SELECT * FROM webhooks WHERE ?1 IS NULL OR status = ?1 ORDER BY number DESC LIMIT ?2", status, limit)
+    package func list(_ status: StoredWebhook.Status? = nil, limit: Int = 100) async throws(StoreError) -> [StoredWebhook] {
+        try await database.read { db in
+            try db.all("SELECT * FROM webhooks WHERE ?1 IS NULL OR status = ?1 ORDER BY number DESC LIMIT ?2", status, limit)
                 .map { try Self.webhook(from: $0, attempts: $0["attempts"], in: db) }
         }
     }
 
     /// Webhooks that wait for their delivery, and when the oldest of them was enqueued or replayed.
-    package func waitingWebhooks() async throws(StoreError) -> (count: Int, oldest: WallTime?) {
-        try await reading { db in
+    package func waiting() async throws(StoreError) -> (count: Int, oldest: WallTime?) {
+        try await database.read { db in
             // Both conditions have an index.
             let count = try db.value(Int.self, "SELECT count(*) FROM webhooks WHERE closed_at IS NULL") ?? 0
             let expiry = try db.value(
@@ -146,29 +85,82 @@ extension SessionStore {
     }
 
     /// Enqueues a webhook again for all its endpoints, at its old position.
-    ///
-    /// - Throws: `notFound`.
     package func replay(_ id: WebhookID, at now: WallTime) async throws(StoreError) {
-        try await writing { db in
+        try await database.write { db in
             let count = try db.execute(
                 """
                 UPDATE webhooks SET status = 'waiting', closed_at = NULL, reason = NULL, expires_at = ? WHERE id = ? AND is_transient = 0
                 """, now + StoreLimits.webhookLifetime, id)
             guard count > 0 else { throw StoreError.notFound }
-            for row in try db.rows("SELECT * FROM webhooks WHERE id = ?", id) {
+            for row in try db.all("SELECT * FROM webhooks WHERE id = ?", id) {
                 try Self.openLane(of: try Self.webhook(from: row, attempts: 0, in: db).webhook, in: db, at: now)
             }
         }
     }
 
-    /// Marks expired webhooks dead, including those for endpoints that are no longer configured.
-    static func expireWebhooks(in db: Transaction, at now: WallTime) throws {
+    // MARK: Announcements
+
+    /// Enqueues the webhooks and updates the open announcements.
+    package func announce(
+        _ announcement: Announcement, telling outlet: ConversationOutlet = .none, at now: WallTime
+    ) async throws(StoreError) {
+        let news = try await database.write { db in
+            try Self.enqueue(announcement.webhooks, in: db, at: now)
+            let news = try Conversations.append(announcement.audio, telling: outlet, in: db, at: now)
+            if let call = announcement.call { try Calls.append(call.entry, of: call.user, in: db) }
+            switch announcement.effect {
+            case .none: break
+            case .closes(let key): try db.execute("DELETE FROM open_announcements WHERE key = ?", key)
+            case .opens(let open):
+                // Nothing is kept of a user or session that has been deleted in between.
+                try db.execute(
+                    """
+                    INSERT OR REPLACE INTO open_announcements SELECT ?1, ?2, ?3, ?4
+                    WHERE (?3 IS NULL OR EXISTS (SELECT 1 FROM users WHERE id = ?3))
+                    AND (?4 IS NULL OR EXISTS (SELECT 1 FROM sessions WHERE id = ?4))
+                    """, open.key, db.shared.seal(open.content, at: Self.announcementLocation(open.key)), open.userID, open.sessionID)
+            }
+            return news
+        }
+        for one in news { outlet.tell(one) }
+    }
+
+    /// Announced rooms and calls that have not ended. Before the first `announce`, these are the ones of the previous process.
+    package func openAnnouncements() async throws(StoreError) -> [OpenAnnouncement] {
+        try await database.read { db in
+            try db.all("SELECT * FROM open_announcements ORDER BY key").map { row in
+                let key: String = try row["key"]
+                return try OpenAnnouncement(
+                    key: key, content: db.shared.openText(row["content"], at: Self.announcementLocation(key)), userID: row["user_id"],
+                    sessionID: row["session_id"])
+            }
+        }
+    }
+
+    // MARK: Maintenance
+
+    /// Marks expired webhooks dead, including those for endpoints that are no longer configured, and deletes those closed long ago.
+    static func expire(in db: Transaction, at now: WallTime) throws {
         try db.execute("UPDATE webhooks SET closed_at = ?1, status = 'dead' WHERE closed_at IS NULL AND expires_at <= ?1", now)
         try deleteClosedTransients(in: db)
         try db.execute(
             """
             DELETE FROM webhook_lanes
             WHERE NOT EXISTS (SELECT 1 FROM webhooks w WHERE w.lane = webhook_lanes.lane AND w.closed_at IS NULL)
+            """)
+        try db.execute("DELETE FROM webhooks WHERE closed_at <= ?", now - StoreLimits.webhooksKept)
+    }
+
+    static func verify(_ v: Verification) throws {
+        try v.each("webhooks", "SELECT * FROM webhooks") { row in
+            v.report.webhooks += 1
+            _ = try webhook(from: row, attempts: 0, in: v.db)
+        }
+        try v.count(
+            "webhooks wait in no lane",
+            """
+            SELECT count(*) FROM webhooks w WHERE closed_at IS NULL
+            AND NOT EXISTS (SELECT 1 FROM webhook_lanes l WHERE l.lane = w.lane)
             """)
     }
 
@@ -224,6 +216,8 @@ extension SessionStore {
         db.keychain.lookup(endpoint, purpose: "endpoint")
     }
 
+    private static func announcementLocation(_ key: String) -> String { "open_announcements.content.\(key)" }
+
     private static func location(_ column: String, _ id: WebhookID, _ lane: Data) -> String {
         "webhooks.\(column).\(id) \(Base64.urlSafe.encode(lane))"
     }
@@ -240,7 +234,7 @@ extension SessionStore {
     }
 
     private static func firstWaiting(in lane: Data, _ db: Transaction) throws -> Row? {
-        try db.row("SELECT * FROM webhooks WHERE lane = ? AND closed_at IS NULL ORDER BY number LIMIT 1", lane)
+        try db.one("SELECT * FROM webhooks WHERE lane = ? AND closed_at IS NULL ORDER BY number LIMIT 1", lane)
     }
 
     /// An open lane keeps its due time: one of its webhooks may be in flight.
@@ -258,7 +252,7 @@ extension SessionStore {
         try db.execute("DELETE FROM webhook_lanes WHERE lane = ?", lane)
     }
 
-    static func webhook(from row: Row, attempts: Int, in db: Transaction) throws -> StoredWebhook {
+    private static func webhook(from row: Row, attempts: Int, in db: Transaction) throws -> StoredWebhook {
         let (id, lane): (WebhookID, Data) = try (row["id"], row["lane"])
         func opened(_ column: String) throws -> String? {
             try db.shared.openText(ifPresent: row[column], at: location(column, id, lane))
