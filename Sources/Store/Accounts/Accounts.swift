@@ -79,11 +79,6 @@ package struct Accounts: Sendable {
         }
     }
 
-    /// Those of `ids` that exist and are not being deleted.
-    package func known(among ids: [UserID]) async throws(StoreError) -> Set<UserID> {
-        try await database.read { db in try Set(ids.filter { try db.has("SELECT 1 FROM user_keys WHERE user_id = ?", $0) }) }
-    }
-
     /// For operators only: users cannot look each other up by address.
     package func user(email: String) async throws(StoreError) -> User {
         let id = try await database.read { db in try Self.userID(db.keychain.lookup(ofEmail: email), in: db) }
@@ -138,9 +133,7 @@ private struct Profile: Codable {
 }
 
 extension Keychain {
-    func lookup(ofEmail email: String) -> Data {
-        lookup(email.precomposedStringWithCanonicalMapping.lowercased(), purpose: "email")
-    }
+    func lookup(ofEmail email: String) -> Data { lookup(email.precomposedStringWithCanonicalMapping.lowercased(), purpose: "email") }
 }
 
 extension Accounts {
@@ -150,9 +143,7 @@ extension Accounts {
         try db.one("SELECT id FROM users WHERE lookup = ?", lookup).map { try $0["id"] }
     }
 
-    static func userRow(_ id: UserID, in db: Transaction) throws -> Row? {
-        try db.one("SELECT * FROM users WHERE id = ?", id)
-    }
+    static func userRow(_ id: UserID, in db: Transaction) throws -> Row? { try db.one("SELECT * FROM users WHERE id = ?", id) }
 
     static func user(_ id: UserID, _ key: SealingKey, in db: Transaction) throws -> User {
         guard let row = try userRow(id, in: db) else { throw StoreError.notFound }
@@ -193,8 +184,6 @@ extension Accounts {
             try key.seal(Profile(user), at: userLocation("profile", id)),
             password.map { key.seal($0.text, at: userLocation("password", id)) }, id)
     }
-
-    // MARK: Verification
 
     static func verify(_ v: Verification) throws {
         // Users without a key are being deleted and are meant to be unreadable.
@@ -256,10 +245,18 @@ extension Accounts {
         try db.execute("DELETE FROM account_codes WHERE expires_at <= ?", now)
     }
 
-    /// A condition for rows whose time in `column` is past the retention of their user `u`. The statement's first arguments are
-    /// `retentionEnd(at:)` and the current time.
-    static func isPastRetention(_ column: String) -> String { "\(column) < ?1 AND \(column) < ?2 - u.retention_days * 86400000" }
-
-    /// No user keeps anything for less; this condition lets SQLite use the index on the column.
-    static func retentionEnd(at now: WallTime) -> WallTime { now - .seconds(UserSettings.retentionDaysRange.lowerBound * 86_400) }
+    /// Deletes rows of another repository whose `time` is past the retention of their user, `limit` per commit, and returns their number.
+    static func deleteExpired(
+        from table: String, _ key: String..., time: String, limit: Int, in database: Database, at now: WallTime
+    ) async throws(StoreError) -> Int {
+        // No user keeps anything for less; this condition lets SQLite use the index on the column.
+        let latest = now - .seconds(UserSettings.retentionDaysRange.lowerBound * 86_400)
+        return try await database.deleteInSteps(
+            of: limit,
+            """
+            DELETE FROM \(table) WHERE (\(key.joined(separator: ", "))) IN (
+                SELECT \(key.map { "t." + $0 }.joined(separator: ", ")) FROM \(table) t JOIN users u ON u.id = t.user_id
+                WHERE t.\(time) < ?1 AND t.\(time) < ?2 - u.retention_days * 86400000 LIMIT ?)
+            """, latest, now)
+    }
 }

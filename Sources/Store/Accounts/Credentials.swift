@@ -33,9 +33,7 @@ extension Accounts {
     /// within `StoreLimits.codeInterval`; the caller cannot distinguish the three cases.
     ///
     /// - Parameter webhooks: enqueued in the same commit.
-    package func requestPasswordReset(
-        email: String, webhooks: @escaping AccountCodeWebhooks, at now: WallTime
-    ) async throws(StoreError) {
+    package func requestPasswordReset(email: String, webhooks: @escaping AccountCodeWebhooks, at now: WallTime) async throws(StoreError) {
         let code = AccountCode(.passwordReset, AccountCode.Text(), at: now)
         try await database.write { db in
             try Self.countRequest(in: db)
@@ -93,9 +91,7 @@ extension Accounts {
 
     // MARK: - Rows
 
-    private static func countRequest(in db: Transaction) throws {
-        try db.execute("UPDATE account_requests SET count = count + 1")
-    }
+    private static func countRequest(in db: Transaction) throws { try db.execute("UPDATE account_requests SET count = count + 1") }
 
     /// Stores a code in place of an earlier one.
     ///

@@ -44,7 +44,7 @@ package struct CallLogEntry: Sendable, Hashable, Codable {
 }
 
 /// An app installation that can be woken by a push service for an incoming call or a summary.
-package struct PushDevice: Sendable, Hashable {
+package struct PushDevice: Sendable, Equatable {
     package enum Platform: String, Sendable, Codable, CaseIterable, SQLValue {
         case ios, android, web
     }
@@ -69,13 +69,6 @@ package struct PushDevice: Sendable, Hashable {
 
     /// Whether the device can be woken for anything other than a call.
     package var takesAlerts: Bool { platform != .ios || alertToken != nil }
-
-    package static func == (left: PushDevice, right: PushDevice) -> Bool {
-        left.id == right.id && left.platform == right.platform && left.registeredAt == right.registeredAt && left.token == right.token
-            && left.alertToken == right.alertToken
-    }
-
-    package func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
 package typealias PushDeviceID = RecordID<PushDevice>
@@ -122,13 +115,8 @@ package struct Calls: Sendable {
 
     /// Deletes calls past their user's retention.
     func expire(at now: WallTime) async throws(StoreError) {
-        try await database.deleteInSteps(
-            of: StoreLimits.linesPerPageMax,
-            """
-            DELETE FROM calls WHERE (user_id, ended_at, id) IN (
-                SELECT c.user_id, c.ended_at, c.id FROM calls c JOIN users u ON u.id = c.user_id
-                WHERE \(Accounts.isPastRetention("c.ended_at")) LIMIT ?)
-            """, Accounts.retentionEnd(at: now), now)
+        _ = try await Accounts.deleteExpired(
+            from: "calls", "user_id", "ended_at", "id", time: "ended_at", limit: StoreLimits.linesPerPageMax, in: database, at: now)
     }
 
     static func verify(_ user: UserID, _ key: SealingKey, _ v: Verification) throws {

@@ -267,7 +267,5 @@ extension Keychain {
 }
 
 extension ClipOwner {
-    fileprivate var user: UserID? {
-        if case .user(let user) = self { user } else { nil }
-    }
+    fileprivate var user: UserID? { if case .user(let user) = self { user } else { nil } }
 }

@@ -184,8 +184,6 @@ package struct Conversations: Sendable {
         }
     }
 
-    // MARK: Maintenance
-
     /// Deletes what a user has done in conversations.
     func deleteEvents(of user: UserID) async throws(StoreError) {
         try await database.deleteInSteps(
@@ -198,13 +196,8 @@ package struct Conversations: Sendable {
 
     /// Deletes events past their user's retention.
     func expire(at now: WallTime) async throws(StoreError) {
-        try await database.deleteInSteps(
-            of: StoreLimits.linesPerPageMax,
-            """
-            DELETE FROM conversation_events WHERE (conversation_id, number) IN (
-                SELECT e.conversation_id, e.number FROM conversation_events e JOIN users u ON u.id = e.user_id
-                WHERE \(Accounts.isPastRetention("e.at")) LIMIT ?)
-            """, Accounts.retentionEnd(at: now), now)
+        _ = try await Accounts.deleteExpired(
+            from: "conversation_events", "conversation_id", "number", time: "at", limit: StoreLimits.linesPerPageMax, in: database, at: now)
     }
 
     static func verify(_ v: Verification) throws {

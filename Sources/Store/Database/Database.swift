@@ -66,9 +66,7 @@ final class Database: Sendable {
     var threads: StoreThreads { readers.threads }
     var keychain: Keychain { keys.withLock { $0 } }
 
-    func adopt(_ key: MasterKey) {
-        keys.withLock { $0.add(key) }
-    }
+    func adopt(_ key: MasterKey) { keys.withLock { $0.add(key) } }
 
     // MARK: Transactions
 
@@ -88,7 +86,6 @@ final class Database: Sendable {
         return try await observed(.longRead) { try await pool.read(body) }
     }
 
-    /// - Parameter body: may run twice (`CommitQueue`).
     @discardableResult
     func write<T: Sendable>(_ body: @escaping @Sendable (Transaction) throws -> T) async throws(StoreError) -> T {
         let body = withKeys(body)
@@ -96,8 +93,6 @@ final class Database: Sendable {
     }
 
     /// For writes that free space or revoke something: they have a reserve in a full store.
-    ///
-    /// - Parameter body: may run twice.
     @discardableResult
     func delete<T: Sendable>(_ body: @escaping @Sendable (Transaction) throws -> T) async throws(StoreError) -> T {
         let body = withKeys(body)
@@ -160,7 +155,7 @@ final class Database: Sendable {
 
     // MARK: Space
 
-    /// Truncates the write-ahead log within seconds: until then deleted data may be in it, encrypted.
+    /// Truncates the write-ahead log within seconds.
     func eraseSoon() { log.emptySoon() }
 
     /// Returns free pages to the file system and truncates the write-ahead log. Until then deleted data may be in the log, encrypted.

@@ -76,9 +76,7 @@ final class DirectoryLock: Sendable {
         return Int32(String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).trimmingCharacters(in: .newlines))
     }
 
-    func release() {
-        flock(descriptor, LOCK_UN)
-    }
+    func release() { flock(descriptor, LOCK_UN) }
 
     deinit {
         // A child process may have inherited the descriptor.

@@ -155,27 +155,17 @@ extension SQLValue where Self: RawRepresentable<String> {
 struct Row {
     private let row: GRDB.Row
 
-    init(_ row: GRDB.Row) {
-        self.row = row
-    }
+    init(_ row: GRDB.Row) { self.row = row }
 
-    subscript<Value: SQLValue>(_ name: String) -> Value {
-        get throws { try Self.value(try datum(name), name) }
-    }
+    subscript<Value: SQLValue>(_ name: String) -> Value { get throws { try Self.value(try datum(name), name) } }
 
     /// Nil for NULL.
-    subscript<Value: SQLValue>(_ name: String) -> Value? {
-        get throws { try Self.value(ifPresent: try datum(name), name) }
-    }
+    subscript<Value: SQLValue>(_ name: String) -> Value? { get throws { try Self.value(ifPresent: try datum(name), name) } }
 
-    subscript<Value: SQLValue>(_ index: Int) -> Value {
-        get throws { try Self.value(try datum(index), "\(index)") }
-    }
+    subscript<Value: SQLValue>(_ index: Int) -> Value { get throws { try Self.value(try datum(index), "\(index)") } }
 
     /// Nil for NULL.
-    subscript<Value: SQLValue>(_ index: Int) -> Value? {
-        get throws { try Self.value(ifPresent: try datum(index), "\(index)") }
-    }
+    subscript<Value: SQLValue>(_ index: Int) -> Value? { get throws { try Self.value(ifPresent: try datum(index), "\(index)") } }
 
     private func datum(_ name: String) throws -> Datum { try row.decode(DatabaseValue.self, forColumn: name).storage }
     private func datum(_ index: Int) throws -> Datum { try row.decode(DatabaseValue.self, atIndex: index).storage }

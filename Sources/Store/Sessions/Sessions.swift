@@ -174,9 +174,7 @@ extension Sessions {
         database.eraseSoon()
     }
 
-    /// Deletes all sessions of a user, including open ones. At the end no byte remains.
-    ///
-    /// - Returns: the number of deleted sessions.
+    /// Deletes all sessions of a user, including open ones, and returns their number. At the end no byte remains.
     @discardableResult
     package func deleteAll(of user: UserID) async throws(StoreError) -> Int {
         let count = try await deleteRows(of: user)
@@ -184,9 +182,7 @@ extension Sessions {
         return count
     }
 
-    /// Deletes all sessions of a user, a few per commit.
-    ///
-    /// - Returns: the number of deleted sessions.
+    /// Deletes all sessions of a user, a few per commit, and returns their number.
     @discardableResult
     func deleteRows(of user: UserID) async throws(StoreError) -> Int {
         try await database.deleteInSteps(
@@ -194,16 +190,10 @@ extension Sessions {
         )
     }
 
-    /// Deletes ended sessions past their user's retention.
-    ///
-    /// - Returns: the number of deleted sessions.
+    /// Deletes ended sessions past their user's retention, and returns their number.
     func expire(at now: WallTime) async throws(StoreError) -> Int {
-        try await database.deleteInSteps(
-            of: StoreLimits.deletionsPerCommit,
-            """
-            DELETE FROM sessions WHERE id IN (
-                SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id WHERE \(Accounts.isPastRetention("s.ended_at")) LIMIT ?)
-            """, Accounts.retentionEnd(at: now), now)
+        try await Accounts.deleteExpired(
+            from: "sessions", "id", time: "ended_at", limit: StoreLimits.deletionsPerCommit, in: database, at: now)
     }
 
     /// Deletes expired idempotency keys and failed jobs.

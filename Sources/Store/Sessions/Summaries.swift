@@ -41,9 +41,7 @@ package struct Job: Sendable, Hashable {
 package struct JobKind: Sendable, Hashable, RawRepresentable, SQLValue {
     package let rawValue: String
 
-    package init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    package init(rawValue: String) { self.rawValue = rawValue }
 
     /// Summarize the session that is the subject.
     package static let summary = JobKind(rawValue: "summary")
@@ -95,29 +93,10 @@ extension Sessions {
         return try Summary(
             id: row["id"], sessionID: session, content: content, createdAt: row["created_at"], isProvisional: row["is_provisional"])
     }
-
-    /// An earlier or provisional summary is kept.
-    static func markSummaryFailed(_ session: String, in db: Transaction) throws {
-        try db.execute(
-            """
-            UPDATE sessions SET summary_status = iif(EXISTS (SELECT 1 FROM summaries WHERE session_id = ?1), 'ready', 'failed')
-            WHERE id = ?1 AND summary_status = 'pending'
-            """, session)
-    }
 }
 
 /// Jobs.
 extension Sessions {
-    /// Adds a job that is due at `due`. There is at most one job per kind and subject.
-    ///
-    /// - Returns: false if the job exists.
-    @discardableResult
-    package func enqueue(
-        _ kind: JobKind, subject: String, of user: UserID? = nil, session: SessionID? = nil, due: WallTime
-    ) async throws(StoreError) -> Bool {
-        try await database.write { db in try Self.enqueue(kind: kind, subject: subject, of: user, session: session, due: due, in: db) }
-    }
-
     /// Leases the job that has been due the longest for `span`. An unfinished job can be leased again when its lease expires, at most
     /// `StoreLimits.jobAttemptsMax` times in all.
     package func lease(_ kind: JobKind, for span: Duration, at now: WallTime) async throws(StoreError) -> Job? {
@@ -145,29 +124,19 @@ extension Sessions {
         try await database.write { db in try Self.finish(job, in: db) }
     }
 
-    /// Returns a job to the queue, due at `due`; fails it if that was the last attempt.
+    /// Returns a job to the queue, due at `due`; fails it if that was the last attempt. A session without a summary gets the status `failed`.
     ///
     /// - Parameter reason: shown to operators.
     /// - Returns: whether the job will be retried.
     @discardableResult
     package func retry(_ job: Job, due: WallTime, reason: String, at now: WallTime) async throws(StoreError) -> Bool {
-        guard job.attempts < StoreLimits.jobAttemptsMax else {
-            try await fail(job, reason: reason, at: now)
-            return false
-        }
-        return try await database.write { db in
-            try db.execute(
-                "UPDATE jobs SET due_at = ?, reason = ?, is_leased = 0 WHERE \(Self.isLeased)",
-                due, db.shared.seal(reason, at: Self.jobLocation(job.id)), job.id, job.attempts) == 1
-        }
-    }
-
-    /// Fails a job for good. A session without a summary gets the status `failed`.
-    package func fail(_ job: Job, reason: String, at now: WallTime) async throws(StoreError) {
         try await database.write { db in
-            let sealed = db.shared.seal(reason, at: Self.jobLocation(job.id))
-            guard try db.execute("UPDATE jobs SET reason = ? WHERE \(Self.isLeased)", sealed, job.id, job.attempts) == 1 else { return }
+            let count = try db.execute(
+                "UPDATE jobs SET due_at = ?, reason = ?, is_leased = 0 WHERE \(Self.isLeased)",
+                due, db.shared.seal(reason, at: Self.jobLocation(job.id)), job.id, job.attempts)
+            guard count == 1, job.attempts >= StoreLimits.jobAttemptsMax else { return count == 1 }
             try Self.markFailed(job, in: db, at: now)
+            return false
         }
     }
 
@@ -187,9 +156,12 @@ extension Sessions {
     /// The condition that a job's lease, identified by `id` and `attempts`, has not expired.
     private static let isLeased = "id = ? AND attempts = ? AND failed_at IS NULL"
 
+    /// Adds a job that is due at `due`. There is at most one job per kind and subject.
+    ///
+    /// - Returns: false if the job exists.
     @discardableResult
     static func enqueue(
-        kind: JobKind, subject: String, of user: UserID?, session: SessionID?, due: WallTime, in db: Transaction
+        kind: JobKind, subject: String, of user: UserID? = nil, session: SessionID? = nil, due: WallTime, in db: Transaction
     ) throws -> Bool {
         // A failed job is replaced.
         try db.execute("DELETE FROM jobs WHERE kind = ? AND subject = ? AND failed_at IS NOT NULL", kind, subject)
@@ -216,6 +188,12 @@ extension Sessions {
 
     private static func markFailed(_ job: Job, in db: Transaction, at now: WallTime) throws {
         try db.execute("UPDATE jobs SET failed_at = ? WHERE id = ?", now, job.id)
-        if job.kind == .summary { try markSummaryFailed(job.subject, in: db) }
+        guard job.kind == .summary else { return }
+        // An earlier or provisional summary is kept.
+        try db.execute(
+            """
+            UPDATE sessions SET summary_status = iif(EXISTS (SELECT 1 FROM summaries WHERE session_id = ?1), 'ready', 'failed')
+            WHERE id = ?1 AND summary_status = 'pending'
+            """, job.subject)
     }
 }

@@ -42,12 +42,8 @@ extension TurnID {
         var bytes = Array(SHA2.digest(of: Array("\(session) \(segment)".utf8)).prefix(16))
         bytes[6] = bytes[6] & 0x0F | 0x80
         bytes[8] = bytes[8] & 0x3F | 0x80
-        var text = ""
-        for (index, byte) in bytes.enumerated() {
-            if [4, 6, 8, 10].contains(index) { text += "-" }
-            text += Hex.encode([byte])
-        }
-        guard let id = TurnID(text: text) else { preconditionFailure("sixteen bytes make a UUID") }
+        let parts = [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { Hex.encode(Array(bytes[$0])) }
+        guard let id = TurnID(text: parts.joined(separator: "-")) else { preconditionFailure("sixteen bytes make a UUID") }
         self = id
     }
 }
@@ -223,8 +219,6 @@ extension Sessions {
         let order = turns.indices.sorted { (turns[$0].timestamp, positions[$0]) < (turns[$1].timestamp, positions[$1]) }
         return order.map { turns[$0] }
     }
-
-    // MARK: Verification
 
     static func verify(_ user: UserID, _ key: SealingKey, _ v: Verification) throws {
         try v.each("sessions of user \(user)", "SELECT * FROM sessions WHERE user_id = ?", user) { row in

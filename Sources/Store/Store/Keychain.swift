@@ -34,9 +34,7 @@ struct Keychain: Sendable {
         return Data(SHA2.hmac(of: message, key: lookupKey))
     }
 
-    mutating func add(_ key: MasterKey) {
-        if !masterKeys.contains(where: { $0.id == key.id }) { masterKeys.append(key) }
-    }
+    mutating func add(_ key: MasterKey) { if !masterKeys.contains(where: { $0.id == key.id }) { masterKeys.append(key) } }
 }
 
 // MARK: - One key in another
@@ -111,9 +109,7 @@ extension Keychain {
 
 /// Encryption of columns. A value opens only at its location, `table.column.row`.
 extension SealingKey {
-    func seal(_ text: String, at location: String) -> Data {
-        Data(SealedBox.seal(Array(text.utf8), with: self, at: location))
-    }
+    func seal(_ text: String, at location: String) -> Data { Data(SealedBox.seal(Array(text.utf8), with: self, at: location)) }
 
     func seal(_ value: some Encodable, at location: String) throws -> Data {
         Data(SealedBox.seal(try JSON.encode(value, names: .asDeclared), with: self, at: location))
@@ -146,9 +142,7 @@ struct SealedReader: ~Copyable {
     private var opener: SealedBoxOpener
     private var location: [UInt8] = []
 
-    init(_ key: SealingKey) {
-        opener = SealedBoxOpener(key)
-    }
+    init(_ key: SealingKey) { opener = SealedBoxOpener(key) }
 
     /// Nil for NULL.
     ///

@@ -45,9 +45,8 @@ extension Store {
     }
 
     /// Deletes expired data: ended sessions, calls and events of conversations by `retentionDays`, closed webhooks, expired codes and
-    /// tokens, unused speech clips, and users whose deletion was interrupted. At the end no byte of it remains. Call hourly.
-    ///
-    /// - Returns: the number of deleted sessions.
+    /// tokens, unused speech clips, and users whose deletion was interrupted. At the end no byte of it remains. Call hourly. Returns the number
+    /// of deleted sessions.
     @discardableResult
     package func expire(at now: WallTime) async throws(StoreError) -> Int {
         let count = try await sessions.expire(at: now)
@@ -90,13 +89,9 @@ final class Verification {
     let db: Transaction
     var report = StoreReport()
 
-    init(_ db: Transaction) {
-        self.db = db
-    }
+    init(_ db: Transaction) { self.db = db }
 
-    func note(_ problem: String) {
-        if report.problems.count < StoreReport.problemsMax { report.problems.append(problem) }
-    }
+    func note(_ problem: String) { if report.problems.count < StoreReport.problemsMax { report.problems.append(problem) } }
 
     /// Reads a part of the store, as far as it can be read.
     func read(_ part: String, _ body: () throws -> Void) throws {

@@ -109,9 +109,7 @@ extension StoreError {
     ///
     /// - Parameter willRetry: called before each pause.
     /// - Throws: `cancelled` once the task is cancelled; any other error of `body`.
-    package static func retryingWhileUnavailable(
-        willRetry: (StoreError) -> Void = { _ in }, body: () async throws -> Void
-    ) async throws {
+    package static func retryingWhileUnavailable(willRetry: (StoreError) -> Void = { _ in }, body: () async throws -> Void) async throws {
         while !Task.isCancelled {
             do {
                 return try await body()

@@ -51,9 +51,7 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
     }
 
     /// Call when webhooks were enqueued.
-    package func wake() {
-        wakeUps.continuation.yield()
-    }
+    package func wake() { wakeUps.continuation.yield() }
 
     /// Runs until the task is cancelled. Call once.
     package func run() async {
@@ -195,9 +193,7 @@ struct WebhookEndpoint {
     private var failures = 0
     private var closedUntil: WallTime?
 
-    init(url: String) {
-        self.url = url
-    }
+    init(url: String) { self.url = url }
 
     private var isDead: Bool { failures >= Self.failuresMax }
 
@@ -206,9 +202,7 @@ struct WebhookEndpoint {
         return max(0, (isDead ? 1 : Self.inFlightMax) - inFlight)
     }
 
-    mutating func begin() {
-        inFlight += 1
-    }
+    mutating func begin() { inFlight += 1 }
 
     mutating func answered() {
         inFlight -= 1

@@ -3,8 +3,8 @@ package import Wire
 /// A webhook event: LiveKit's events, and ours in the same format.
 ///
 /// Events carry no conversation text: receivers of session events fetch it with the user's token.
-package struct WebhookEvent: Sendable, Hashable {
-    package enum Content: Sendable, Hashable {
+package struct WebhookEvent: Sendable, Equatable {
+    package enum Content: Sendable, Equatable {
         case roomStarted(WebhookRoom)
         case roomFinished(WebhookRoom)
         case participantJoined(WebhookRoom, ParticipantInfo)

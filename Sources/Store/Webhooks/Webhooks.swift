@@ -14,9 +14,7 @@ package struct Webhooks: Sendable {
 
     /// Leases webhooks for `endpoint`: the first of each lane, so that none overtakes another. A lane is leased until `span` has passed or
     /// its webhook is delivered or returned. Webhooks older than `StoreLimits.webhookLifetime` become dead.
-    package func lease(
-        to endpoint: String, limit: Int, for span: Duration, at now: WallTime
-    ) async throws(StoreError) -> [StoredWebhook] {
+    package func lease(to endpoint: String, limit: Int, for span: Duration, at now: WallTime) async throws(StoreError) -> [StoredWebhook] {
         let due = "SELECT lane FROM webhook_lanes WHERE endpoint = ? AND due_at <= ? ORDER BY due_at, lane LIMIT ?"
         guard try await database.read({ db in try db.has(due, Self.receiver(endpoint, in: db), now, 1) }) else { return [] }
         return try await database.write { db in
@@ -137,8 +135,6 @@ package struct Webhooks: Sendable {
         }
     }
 
-    // MARK: Maintenance
-
     /// Marks expired webhooks dead, including those for endpoints that are no longer configured, and deletes those closed long ago.
     static func expire(in db: Transaction, at now: WallTime) throws {
         try db.execute("UPDATE webhooks SET closed_at = ?1, status = 'dead' WHERE closed_at IS NULL AND expires_at <= ?1", now)
@@ -212,9 +208,7 @@ package struct Webhooks: Sendable {
     }
 
     /// A keyed hash of an endpoint.
-    private static func receiver(_ endpoint: String, in db: Transaction) -> Data {
-        db.keychain.lookup(endpoint, purpose: "endpoint")
-    }
+    private static func receiver(_ endpoint: String, in db: Transaction) -> Data { db.keychain.lookup(endpoint, purpose: "endpoint") }
 
     private static func announcementLocation(_ key: String) -> String { "open_announcements.content.\(key)" }
 

@@ -1,11 +1,17 @@
-import Store
 import Testing
+
+@testable import Store
 
 struct JobTests {
     let world: StoreWorld
     var store: Store { world.store }
 
     init() throws { world = try StoreWorld() }
+
+    @discardableResult
+    private func enqueue(_ kind: JobKind, _ subject: String) async throws -> Bool {
+        try await store.database.write { [now = world.now] db in try Sessions.enqueue(kind: kind, subject: subject, due: now, in: db) }
+    }
 
     @Test func endingASessionEnqueuesItsSummary() async throws {
         let user = try await world.makeUser()
@@ -19,7 +25,7 @@ struct JobTests {
     }
 
     @Test func aJobIsLeasedToOneWorkerUntilTheLeaseExpires() async throws {
-        try await store.sessions.enqueue(.summary, subject: "s", due: world.now)
+        try await enqueue(.summary, "s")
         let first = try #require(try await store.sessions.lease(.summary, for: .seconds(60), at: world.now))
         #expect(try await store.sessions.lease(.summary, for: .seconds(60), at: world.now + .seconds(59)) == nil)
         let second = try #require(try await store.sessions.lease(.summary, for: .seconds(60), at: world.now + .seconds(60)))
@@ -85,7 +91,7 @@ struct JobTests {
     }
 
     @Test func aLeasedJobIsNotLeasedAgain() async throws {
-        for index in 0..<40 { try await store.sessions.enqueue(.summary, subject: "\(index)", due: world.now) }
+        for index in 0..<40 { try await enqueue(.summary, "\(index)") }
         let leased = try await withThrowingTaskGroup { group in
             for _ in 0..<60 { group.addTask { try await store.sessions.lease(.summary, for: .seconds(60), at: world.now)?.id } }
             return try await group.reduce(into: [Int64]()) { if let id = $1 { $0.append(id) } }
@@ -94,9 +100,9 @@ struct JobTests {
     }
 
     @Test func thereIsOneJobOfAKindAndSubject() async throws {
-        #expect(try await store.sessions.enqueue(.summary, subject: "s", due: world.now))
-        #expect(try await store.sessions.enqueue(.summary, subject: "s", due: world.now) == false)
-        #expect(try await store.sessions.enqueue(JobKind(rawValue: "other"), subject: "s", due: world.now))
+        #expect(try await enqueue(.summary, "s"))
+        #expect(try await enqueue(.summary, "s") == false)
+        #expect(try await enqueue(JobKind(rawValue: "other"), "s"))
     }
 
     @Test func jobsAreDeletedWithTheirSession() async throws {
