@@ -34,6 +34,7 @@ enum ExportRoutes {
 /// The document: the account, its contacts, devices, conversations and calls, and its sessions with turns and summaries. Encoded piece by
 /// piece, because it may be large.
 struct AccountExport: Described {
+    /// The repositories that have its parts.
     struct Sources: Sendable {
         let accounts: Accounts
         let sessions: Sessions
