@@ -18,5 +18,5 @@ async def test_the_agent_says_what_it_hears(room: RoomUnderTest, caller: Caller)
     echo = (await caller.wait_for_silence(0.5)).of("echo")
     assert echo.sound_seconds > 1.0
     assert echo.first_sound_at is not None
-    assert echo.first_sound_at - started < 1.0
+    assert echo.first_sound_at - started < 2.0
     agent.cancel()
