@@ -4,8 +4,8 @@ internal import Identity
 internal import LiveKitProtocol
 internal import Wire
 
-/// LiveKit's AgentDispatchService, on the gateway's jobs: a dispatch is a job. An assistant has at most one active job per room, so a repeated
-/// request returns the dispatch that exists.
+/// LiveKit's AgentDispatchService, on the gateway's jobs: a dispatch is a job. An assistant has at most one active job per room, so a
+/// repeated request returns the dispatch that exists.
 struct AgentDispatchMethods: Sendable {
     let dispatch: DispatchService
     let service: TwirpService

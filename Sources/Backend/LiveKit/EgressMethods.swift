@@ -11,8 +11,8 @@ package struct RoomRecordings: Sendable {
     let log: RecordingLog
 }
 
-/// LiveKit's Egress service, as far as recordings go. A recording is one file per track, kept sealed with its session, and neither mixed nor
-/// uploaded.
+/// LiveKit's Egress service, as far as recordings go. A recording is one file per track, kept sealed with its session, and neither mixed
+/// nor uploaded.
 struct EgressMethods: Sendable {
     let rooms: RoomService
     /// Nil: recording is not configured.

@@ -2,8 +2,8 @@ internal import LiveKitProtocol
 internal import SwiftProtobuf
 internal import Wire
 
-/// Writes messages as JSON in the form of LiveKit's server: names in snake case, and also what has no value: zeros, empty text, empty lists and
-/// maps, and null for messages. Fields of a `oneof` appear only if set.
+/// Writes messages as JSON in the form of LiveKit's server: names in snake case, and also what has no value: zeros, empty text, empty lists
+/// and maps, and null for messages. Fields of a `oneof` appear only if set.
 ///
 /// SwiftProtobuf leaves out what has no value; the definitions of the messages tell what is missing.
 struct LiveKitJSON: Sendable {

@@ -114,7 +114,8 @@ extension LiveKitAgentDispatch {
         state.jobs = [LiveKitJob(job)]
         state.createdAt = (times?.createdAt ?? 0).asNanoseconds
         state.deletedAt = (times?.endedAt ?? 0).asNanoseconds
-        state.jobs[0].state.startedAt = state.createdAt
+        // No worker has taken a pending one.
+        if state.jobs[0].state.status != .jsPending { state.jobs[0].state.startedAt = state.createdAt }
         state.jobs[0].state.endedAt = state.deletedAt
         state.jobs[0].state.updatedAt = max(state.createdAt, state.deletedAt)
     }

@@ -1,7 +1,8 @@
 package import HTTPServer
 internal import Wire
 
-/// `/twirp/livekit.*`: LiveKit's server API, a thin mapping onto the services that the gateway's own routes use (docs/protocol/livekit-api.md).
+/// `/twirp/livekit.*`: LiveKit's server API, a thin mapping onto the services that the gateway's own routes use
+/// (docs/protocol/livekit-api.md).
 package enum LiveKitRoutes {
     package static func routes(_ rooms: RoomService, _ dispatch: DispatchService, _ recordings: RoomRecordings?, keys: KeysInUse) -> [Route]
     {

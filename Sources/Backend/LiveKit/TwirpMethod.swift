@@ -7,8 +7,8 @@ internal import Wire
 
 /// The methods of one service of LiveKit's server API, as routes `POST /twirp/livekit.<Service>/<Method>` (Twirp specification, version 7).
 ///
-/// A request is checked in LiveKit's order: token, content type, body, limits (of the methods that have them), grant; then the method looks up
-/// what the request names.
+/// A request is checked in LiveKit's order: token, content type, body, limits (of the methods that have them), grant; then the method looks
+/// up what the request names.
 struct TwirpService: Sendable {
     /// Such as `RoomService`.
     let name: String

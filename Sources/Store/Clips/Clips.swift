@@ -2,8 +2,9 @@ internal import Foundation
 internal import Identity
 internal import Wire
 
-/// The repository of speech clips. A clip is found by a keyed hash of its request and, unless a service has made it, of its user. Request, details and audio are
-/// encrypted with the store's key, because services share clips, and an equal clip may get the same audio (`spokenClip(_:)`).
+/// The repository of speech clips. A clip is found by a keyed hash of its request and, unless a service has made it, of its user. Request,
+/// details and audio are encrypted with the store's key, because services share clips, and an equal clip may get the same audio
+/// (`spokenClip(_:)`).
 package struct Clips: Sendable {
     let database: Database
 
@@ -37,8 +38,8 @@ package struct Clips: Sendable {
         }
     }
 
-    /// The audio and details of any ready clip for a request, of any owner; nil if there is none. The owner of an equal clip must not notice
-    /// that it exists.
+    /// The audio and details of any ready clip for a request, of any owner; nil if there is none. The owner of an equal clip must not
+    /// notice that it exists.
     package func spokenClip(_ request: SpeechRequest) async throws(StoreError) -> (audio: [UInt8], details: ClipDetails)? {
         try await database.read { db in
             let row = try db.one(

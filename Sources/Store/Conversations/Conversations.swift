@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Identity
 
-/// The repository of conversations. A name is sealed with the store's key, because it belongs to all members, and a text with its author's key, so that it is
-/// deleted with its author. For users who are not members, a conversation does not exist.
+/// The repository of conversations. A name is sealed with the store's key, because it belongs to all members, and a text with its author's
+/// key, so that it is deleted with its author. For users who are not members, a conversation does not exist.
 package struct Conversations: Sendable {
     let database: Database
 

@@ -7,8 +7,8 @@ package import Identity
 /// (`Keychain`). Each subject has a repository, which owns its tables; a service receives the repositories that it needs.
 ///
 /// **Durability**: a function that writes returns after its commit is on disk. **Isolation**: functions take the user whose data they
-/// access, and throw `notFound` for a record that does not exist and for another user's. **Deletion**: deleted bytes are overwritten with zeros, and the write-ahead
-/// log is truncated. Time is an argument.
+/// access, and throw `notFound` for a record that does not exist and for another user's. **Deletion**: deleted bytes are overwritten with
+/// zeros, and the write-ahead log is truncated. Time is an argument.
 ///
 /// One process owns a store. Others may open it with `Access.beside`, as the command line does while the gateway runs.
 package final class Store: Sendable {

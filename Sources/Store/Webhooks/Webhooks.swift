@@ -2,7 +2,8 @@ internal import Foundation
 internal import Identity
 internal import Wire
 
-/// The repository of webhooks, and of rooms and calls whose start they announced. A lane is the ordered queue of one room's webhooks for one endpoint.
+/// The repository of webhooks, and of rooms and calls whose start they announced. A lane is the ordered queue of one room's webhooks for
+/// one endpoint.
 package struct Webhooks: Sendable {
     let database: Database
 
