@@ -97,7 +97,7 @@ package struct BackendServices: Sendable {
 
     package func auditEventWriter(_ sessions: SessionService, summarizer: any Summarizer) -> AuditEventWriter {
         AuditEventWriter(
-            events: auditEvents, sessions: sessions, calls: callInbox.rooms, webhooks: webhooks, outbox: store.webhooks,
+            events: auditEvents, sessions: sessions, calls: callInbox.rooms, webhooks: webhooks, webhookStore: store.webhooks,
             maintenance: SessionMaintenance(sessions, summarizer, expireStore: { [store] in try await store.expire(at: $0) }))
     }
 
@@ -107,8 +107,8 @@ package struct BackendServices: Sendable {
         collaborators: CallCollaborators? = nil
     ) -> CallService {
         CallService(
-            inbox: callInbox, auditEvents: auditEvents, accounts: accounts, conversations: store.conversations, outbox: store.webhooks,
-            rooms: rooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL),
+            inbox: callInbox, auditEvents: auditEvents, accounts: accounts, conversations: store.conversations,
+            webhookStore: store.webhooks, rooms: rooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL),
             settings: settings,
             collaborators: collaborators ?? defaultCollaborators(server))
     }

@@ -21,7 +21,7 @@ package actor CallService: Service {
     private let auditEvents: AuditEventQueue
     private let accounts: AccountService
     private let conversationStore: Conversations
-    private let outbox: Webhooks
+    private let webhookStore: Webhooks
     private let rooms: RoomService
     private let tokens: RoomTokenMinter
     private let collaborators: CallCollaborators
@@ -52,14 +52,14 @@ package actor CallService: Service {
     }
 
     init(
-        inbox: CallInbox, auditEvents: AuditEventQueue, accounts: AccountService, conversations: Conversations, outbox: Webhooks,
+        inbox: CallInbox, auditEvents: AuditEventQueue, accounts: AccountService, conversations: Conversations, webhookStore: Webhooks,
         rooms: RoomService, tokens: RoomTokenMinter, settings: CallSettings, collaborators: CallCollaborators
     ) {
         self.inbox = inbox
         self.auditEvents = auditEvents
         self.accounts = accounts
         conversationStore = conversations
-        self.outbox = outbox
+        self.webhookStore = webhookStore
         self.rooms = rooms
         self.tokens = tokens
         self.collaborators = collaborators
@@ -454,11 +454,11 @@ package actor CallService: Service {
 
     private func store(_ announcement: Announcement, in room: String) {
         guard !announcement.webhooks.isEmpty || announcement.call != nil || !announcement.audio.isEmpty else { return }
-        let (outbox, events, outlet, log) = (outbox, auditEvents, collaborators.conversations, log)
+        let (webhookStore, events, outlet, log) = (webhookStore, auditEvents, collaborators.conversations, log)
         let isTaken = events.append(
             RoomWrite(room) {
                 do {
-                    try await events.persisting { try await outbox.announce(announcement, telling: outlet, at: .now) }
+                    try await events.persisting { try await webhookStore.announce(announcement, telling: outlet, at: .now) }
                 } catch {
                     log.error("webhooks or the history of a call were lost", metadata: ["error": "\(error)"])
                 }

@@ -18,21 +18,21 @@ package struct AuditEventWriter: Service {
     private let sessions: SessionService
     private let calls: CallRooms
     private let webhooks: WebhookWriter
-    private let outbox: Webhooks
+    private let webhookStore: Webhooks
     private let maintenance: SessionMaintenance
     /// Rooms whose items are written at the same time, and further items taken from the queue: enough for shared commits.
     private static let (roomsMax, itemsMax) = (128, 256)
     private let log = Logger(label: "patchbay.sessions")
 
     init(
-        events: AuditEventQueue, sessions: SessionService, calls: CallRooms, webhooks: WebhookWriter, outbox: Webhooks,
+        events: AuditEventQueue, sessions: SessionService, calls: CallRooms, webhooks: WebhookWriter, webhookStore: Webhooks,
         maintenance: SessionMaintenance
     ) {
         self.events = events
         self.sessions = sessions
         self.calls = calls
         self.webhooks = webhooks
-        self.outbox = outbox
+        self.webhookStore = webhookStore
         self.maintenance = maintenance
     }
 
@@ -99,7 +99,7 @@ package struct AuditEventWriter: Service {
         let session = sessions.sessionRooms.session(of: room)
         let announcement = webhooks.announcement(
             of: event, session: session?.id, user: session?.userID, trace: session?.trace ?? calls.trace(of: room))
-        if !announcement.webhooks.isEmpty { await persist { try await outbox.announce(announcement, at: .now) } }
+        if !announcement.webhooks.isEmpty { await persist { try await webhookStore.announce(announcement, at: .now) } }
         if case .room(.finished(let reason)) = event.event, reason != .serverShutdown { await endSession(of: room) }
     }
 

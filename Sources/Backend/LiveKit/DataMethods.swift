@@ -11,8 +11,6 @@ final class DataMethods: Sendable {
     private let service: TwirpService
     private let nonces = Mutex(RecentNonces())
 
-    /// Of a remote procedure call without one, in milliseconds: that of LiveKit's clients.
-    private static let defaultTimeout = 10_000
     private static let nonceBytes = 16
 
     init(rooms: RoomService, service: TwirpService) {
@@ -72,9 +70,8 @@ final class DataMethods: Sendable {
         guard !request.destinationIdentity.isEmpty else {
             throw TwirpError(argument: "destination_identity", "destination identity is required")
         }
-        let call = ProcedureCall(
-            to: Identity(text: request.destinationIdentity), method: request.method, payload: request.payload,
-            timeoutMs: request.responseTimeoutMs == 0 ? Self.defaultTimeout : Int(request.responseTimeoutMs))
+        var call = ProcedureCall(to: Identity(text: request.destinationIdentity), method: request.method, payload: request.payload)
+        if request.responseTimeoutMs > 0 { call.timeoutMs = Int(request.responseTimeoutMs) }
         do {
             var response = LiveKitPerformRpcResponse()
             response.payload = try await rooms.callProcedure(call, in: request.room)

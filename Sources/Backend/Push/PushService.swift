@@ -62,7 +62,7 @@ package struct PushService: Service {
     private let accounts: Accounts
     private let sessions: Sessions
     private let calls: Calls
-    private let outbox: Webhooks
+    private let webhookStore: Webhooks
     private let webhooks: WebhookWriter
     private let apns: APNsSender<ContinuousClock>?
     private let counters: ServiceCounters
@@ -72,7 +72,7 @@ package struct PushService: Service {
     private let log = Logger(label: "patchbay.push")
 
     init(
-        _ queue: PushQueue, _ accounts: Accounts, _ sessions: Sessions, _ calls: Calls, _ outbox: Webhooks, webhooks: WebhookWriter,
+        _ queue: PushQueue, _ accounts: Accounts, _ sessions: Sessions, _ calls: Calls, _ webhookStore: Webhooks, webhooks: WebhookWriter,
         apns: APNsSender<ContinuousClock>?, counters: ServiceCounters,
         isWanted: @escaping @Sendable (PushRequest) async -> Bool
     ) {
@@ -80,7 +80,7 @@ package struct PushService: Service {
         self.accounts = accounts
         self.sessions = sessions
         self.calls = calls
-        self.outbox = outbox
+        self.webhookStore = webhookStore
         self.webhooks = webhooks
         self.apns = apns
         self.counters = counters
@@ -148,7 +148,7 @@ package struct PushService: Service {
     private func send(_ request: PushRequest, to devices: [PushDevice]) async throws {
         let webhooks = webhooks.webhooks(for: request, to: devices, at: .now)
         guard !webhooks.isEmpty else { return }
-        try await outbox.enqueue(webhooks, at: .now)
+        try await webhookStore.enqueue(webhooks, at: .now)
         counters.add(devices.count, to: .pushes, "webhook")
     }
 

@@ -78,7 +78,7 @@ package struct RoomService: Sendable {
         while true {
             switch await ask(.open(name, opening), of: shard) {
             case .room(let view)?: return view
-            // Somebody has joined through that shard meanwhile.
+            // A participant has joined through that shard in the meantime.
             case .homed(let home)?: shard = home
             case .error(let error)?: throw error
             default: throw Self.noAnswer

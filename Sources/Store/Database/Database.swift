@@ -102,7 +102,7 @@ final class Database: Sendable {
             } catch .full {
                 guard let reserve else { throw StoreError.full }
                 return try await reserve.using { () async throws(StoreError) in
-                    // What is in the log may take up the space that the deletion needs there.
+                    // Frees the space in the log that the deletion needs.
                     _ = try? await log.empty()
                     let result = try await commits.write(as: .deletion, body)
                     await returnFreePages()

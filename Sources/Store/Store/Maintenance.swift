@@ -84,7 +84,7 @@ package struct StoreReport: Sendable, Hashable, Codable {
     static let problemsMax = 100
 }
 
-/// Reads everything in a store. What is damaged is noted, and the rest is read nevertheless.
+/// Reads everything in a store. Records damage and continues with the rest.
 final class Verification {
     let db: Transaction
     var report = StoreReport()

@@ -151,7 +151,7 @@ extension Backoff {
     package static let webhooks = Backoff(.exponential, unit: .seconds(1), delayMax: .seconds(600), jitter: .upperHalf)
 }
 
-/// What a delivery needs of the repository `Webhooks`.
+/// The operations of the repository `Webhooks` that a delivery uses.
 package protocol WebhookQueue: Sendable {
     func lease(to endpoint: String, limit: Int, for span: Duration, at now: WallTime) async throws(StoreError) -> [StoredWebhook]
     @discardableResult

@@ -63,7 +63,7 @@ extension TokenContent {
 }
 
 extension RoomOpening {
-    /// What a token's `roomConfig` asks for. As in protobuf, zero and an empty text mean the default.
+    /// The settings in a token's `roomConfig`. As in Protocol Buffers, zero and an empty string mean the default.
     init(_ asked: TokenRoomSettings) {
         self.init(
             emptyTimeout: Self.duration(asked.emptyTimeout), departureTimeout: Self.duration(asked.departureTimeout),
