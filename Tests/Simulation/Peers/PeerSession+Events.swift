@@ -175,7 +175,12 @@ extension PeerSession {
         world.schedule.add(.answers(session: number, call: call), at: world.now + thinking)
     }
 
+    /// Answers unless the world is ending, which would leave no time for the reply to the answer.
     func answer(_ call: String) {
+        switch world.phase {
+        case .draining, .leaving, .over: return
+        case .chaos, .recovery, .liveness: break
+        }
         guard !isOver else { return }
         let answer =
             world.random.chance(0.2)
