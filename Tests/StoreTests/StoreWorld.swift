@@ -20,8 +20,8 @@ final class StoreWorld: Sendable {
         store = try Store(directory: directory, masterKeys: [masterKey], passwordCost: Self.quickCost, sizeMax: sizeMax)
     }
 
+    // The store is not closed here, since a deinitializer may run on the store's own queue, for which closing would wait.
     deinit {
-        try? store.close()
         try? FileManager.default.removeItem(atPath: directory)
     }
 

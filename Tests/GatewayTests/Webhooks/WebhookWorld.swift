@@ -27,8 +27,8 @@ final class WebhookWorld: Sendable {
         store = try Store(directory: directory, masterKeys: [key])
     }
 
+    // The store is not closed here, since a deinitializer may run on the store's own queue, for which closing would wait.
     deinit {
-        try? store.close()
         try? FileManager.default.removeItem(atPath: directory)
     }
 
