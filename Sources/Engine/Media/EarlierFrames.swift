@@ -38,12 +38,17 @@ package struct EarlierFrames: Sendable {
         entries = [Entry](repeating: Entry(), count: framesMax)
     }
 
-    /// Keeps a frame.
+    /// Keeps a frame. If its timestamp is earlier than that of a kept frame, the publisher has begun a new timeline, for example because it
+    /// was restarted and resumed; the frames of the old one are dropped, since a `Span` is a part of one timeline.
     ///
     /// - Returns: how many frames it has replaced that no agent had received.
     package mutating func append(_ frame: UnsafeRawBufferPointer, at timestamp: MediaTime, arrived now: Instant) -> Int {
         precondition(frame.count <= ProtocolLimits.frameBytesMax, "a frame is checked before it is kept")
-        var replaced = count == entries.count ? dropOldest() : 0
+        var replaced = 0
+        if count > 0, isEarlier(timestamp, than: 0) || isEarlier(timestamp, than: count - 1) {
+            while count > 0 { replaced += dropOldest() }
+        }
+        if count == entries.count { replaced += dropOldest() }
         if end + frame.count > bytes.count {
             // The rest of the memory is too short: what it still holds is the oldest.
             while count > 0, entries[first].offset >= end { replaced += dropOldest() }
@@ -96,6 +101,8 @@ package struct EarlierFrames: Sendable {
         guard let since else { return 0 }
         return (0..<count).first { entry($0).at >= since } ?? count
     }
+
+    private func isEarlier(_ timestamp: MediaTime, than index: Int) -> Bool { timestamp.distance(from: entry(index).timestamp) < 0 }
 
     private func entry(_ index: Int) -> Entry { entries[(first + index) % entries.count] }
 
