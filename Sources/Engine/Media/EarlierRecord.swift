@@ -22,7 +22,7 @@ package struct EarlierRecord: Sendable, Hashable {
     package let alias: TrackAlias
     package let agent: ParticipantHandle
 
-    private init(_ kind: Kind, _ alias: TrackAlias, _ agent: ParticipantHandle) {
+    init(_ kind: Kind, _ alias: TrackAlias, _ agent: ParticipantHandle) {
         self.kind = kind
         self.alias = alias
         self.agent = agent

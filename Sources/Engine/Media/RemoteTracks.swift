@@ -49,8 +49,9 @@ package struct RemoteTracks: Sendable {
         remoteTracks[key, default: RemoteTrack()].awaiting.append(agent)
     }
 
-    package func isAwaiting(_ agent: UInt32, _ alias: TrackAlias, of publisher: ParticipantHandle) -> Bool {
-        remoteTracks[Key(publisher: publisher, alias: alias)]?.awaiting.contains(agent) == true
+    /// Whether the record's agent awaits it.
+    package func isAwaiting(_ record: EarlierRecord, of publisher: ParticipantHandle) -> Bool {
+        remoteTracks[Key(publisher: publisher, alias: record.alias)]?.awaiting.contains(record.agent.slot) == true
     }
 
     package mutating func remove(subscriber: UInt32, from alias: TrackAlias, of publisher: ParticipantHandle) {

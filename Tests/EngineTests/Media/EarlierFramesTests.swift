@@ -63,6 +63,15 @@ struct EarlierFramesTests {
         #expect(frames.count >= 2)
     }
 
+    @Test func framesOfAnAbandonedTimelineAreDropped() {
+        var frames = EarlierFrames(Self.track())
+        for number in 100..<110 { Self.append(number, to: &frames) }
+        #expect(Self.append(3, to: &frames) == 10)
+        Self.append(4, to: &frames)
+        #expect(Self.kept(frames) == [Self.frame(3), Self.frame(4)])
+        #expect(frames.span(since: nil) == EarlierFrames.Span(frames: 2, start: MediaTime(ticks: 3 * 960), end: MediaTime(ticks: 5 * 960)))
+    }
+
     @Test func laterAgentGetsOnlyWhatFollowedItsRequest() {
         var frames = EarlierFrames(Self.track())
         for number in 0..<50 { Self.append(number, to: &frames) }
@@ -155,11 +164,14 @@ struct EarlierFramesTests {
     @Test func agentOnAnotherShardWaitsForTheEndOfEarlierSpeech() {
         var tracks = RemoteTracks()
         let ann = ParticipantHandle(shard: 1, slot: 4, generation: 0)
+        let end = EarlierRecord(.end, TrackAlias(1), ParticipantHandle(shard: 0, slot: 9, generation: 0))
+        // The record may arrive before the subscription of its agent.
+        #expect(!tracks.isAwaiting(end, of: ann))
         tracks.add(subscriber: 8, to: TrackAlias(1), of: ann)
         tracks.add(awaiting: 9, to: TrackAlias(1), of: ann)
-        #expect(tracks.subscribers(to: TrackAlias(1), of: ann) == [8] && tracks.isAwaiting(9, TrackAlias(1), of: ann))
+        #expect(tracks.subscribers(to: TrackAlias(1), of: ann) == [8] && tracks.isAwaiting(end, of: ann))
         tracks.add(subscriber: 9, to: TrackAlias(1), of: ann)
-        #expect(tracks.subscribers(to: TrackAlias(1), of: ann) == [8, 9] && !tracks.isAwaiting(9, TrackAlias(1), of: ann))
+        #expect(tracks.subscribers(to: TrackAlias(1), of: ann) == [8, 9] && !tracks.isAwaiting(end, of: ann))
         // It must not wait for what was sent under an old handle.
         let back = ParticipantHandle(shard: 2, slot: 1, generation: 0)
         tracks.add(awaiting: 10, to: TrackAlias(1), of: ann)

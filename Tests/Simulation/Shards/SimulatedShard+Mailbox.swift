@@ -37,7 +37,10 @@ extension SimulatedShard {
         let peer = Int(publisher.shard)
         takeArrivals(from: peer)
         hasLateArrivals = true
-        forwardArrivals(from: peer) { $0.publisher == publisher && FrameReading.uncheckedHeader(of: $0.frame).alias == alias }
+        forwardArrivals(from: peer) { trunkFrame in
+            guard trunkFrame.publisher == publisher, FrameReading.uncheckedHeader(of: trunkFrame.frame).alias == alias else { return false }
+            return trunkFrame.frame.withUnsafeBytes { EarlierRecord($0) }.map { remoteTracks.isAwaiting($0, of: publisher) } ?? true
+        }
     }
 
     private func handle(_ message: ShardMessage) {

@@ -76,7 +76,7 @@ extension MediaRelay {
     /// Takes a part of earlier speech for an agent here, from the publisher's shard.
     func take(_ record: EarlierRecord, _ payload: UnsafeRawBufferPointer, from publisher: ParticipantHandle) {
         // It has left or unsubscribed, or the track has ended or moved meanwhile.
-        guard remoteTracks.isAwaiting(record.agent.slot, record.alias, of: publisher), let agent = slots.occupant(of: record.agent) else {
+        guard remoteTracks.isAwaiting(record, of: publisher), let agent = slots.occupant(of: record.agent) else {
             return
         }
         switch record.kind {

@@ -136,7 +136,9 @@ extension MediaRelay {
         takeTrunk(from: peer)
         trunks.hasLateArrivals = true
         forwardArrivals(from: peer) { frame, sender in
-            sender == publisher && frame.baseAddress.map { FrameHeader(unchecked: $0).alias } == alias
+            guard sender == publisher, frame.baseAddress.map({ FrameHeader(unchecked: $0).alias }) == alias else { return false }
+            // The subscription of its agent may still be in the mailbox.
+            return EarlierRecord(frame).map { remoteTracks.isAwaiting($0, of: publisher) } ?? true
         }
     }
 }

@@ -45,7 +45,7 @@ extension SimulatedShard {
     }
 
     func take(_ record: EarlierRecord, _ trunkFrame: SimulatedTrunk.Frame) {
-        guard remoteTracks.isAwaiting(record.agent.slot, record.alias, of: trunkFrame.publisher), let member = member(at: record.agent)
+        guard remoteTracks.isAwaiting(record, of: trunkFrame.publisher), let member = member(at: record.agent)
         else {
             return
         }
