@@ -4,7 +4,7 @@ internal import Wire
 
 /// The repository of accounts: users with their keys, settings, passwords, tokens, codes and contacts.
 package struct Accounts: Sendable {
-    let database: Database
+    let database: any Database
     let passwords: PasswordHasher
 
     /// Executor for callers that make many store requests, so that they need no thread switch per request.
@@ -174,9 +174,9 @@ extension Accounts {
         try db.execute(
             """
             INSERT INTO users (id, lookup, created_at, profile, logging_enabled, retention_days, has_seen_onboarding, shares_past_summaries)
-            VALUES (?, ?, ?, x'', ?, ?, ?, ?)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             """,
-            id, lookup, user.createdAt, user.settings.loggingEnabled, user.settings.retentionDays, user.settings.hasSeenOnboarding,
+            id, lookup, user.createdAt, Data(), user.settings.loggingEnabled, user.settings.retentionDays, user.settings.hasSeenOnboarding,
             user.settings.sharesPastSummaries)
         let key = try db.keychain.makeUserKey(for: id, in: db)
         try db.execute(
@@ -212,10 +212,11 @@ extension Accounts {
     /// small transactions. `Store.expire(at:)` resumes an interrupted deletion. At the end no byte remains (but see
     /// `Database.compactUnlessRead()`).
     package func deleteUser(_ id: UserID) async throws(StoreError) {
+        let unused = Data(randomBytes(32))
         try await database.delete { db in
             guard try db.execute("DELETE FROM user_keys WHERE user_id = ?", id) == 1 else { throw StoreError.notFound }
             // Frees the address and the handle.
-            try db.execute("UPDATE users SET lookup = randomblob(32), profile = x'', password = NULL, handle = NULL WHERE id = ?", id)
+            try db.execute("UPDATE users SET lookup = ?, profile = ?, password = NULL, handle = NULL WHERE id = ?", unused, Data(), id)
             try db.execute("DELETE FROM refresh_families WHERE user_id = ?", id)
             try db.execute("DELETE FROM account_codes WHERE user_id = ?", id)
             // Clips are encrypted with the store's key, so they do not become unreadable with the user's.
@@ -247,7 +248,7 @@ extension Accounts {
 
     /// Deletes rows of another repository whose `time` is past the retention of their user, `limit` per commit, and returns their number.
     static func deleteExpired(
-        from table: String, _ key: String..., time: String, limit: Int, in database: Database, at now: WallTime
+        from table: String, _ key: String..., time: String, limit: Int, in database: any Database, at now: WallTime
     ) async throws(StoreError) -> Int {
         // No user keeps anything for less; this condition lets SQLite use the index on the column.
         let latest = now - .seconds(UserSettings.retentionDaysRange.lowerBound * 86_400)

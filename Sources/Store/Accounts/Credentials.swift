@@ -100,7 +100,8 @@ extension Accounts {
         try db.execute(
             """
             INSERT INTO account_codes (user_id, purpose, code, made_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)
-            ON CONFLICT DO UPDATE SET code = ?3, made_at = ?4, expires_at = ?5, failures = 0 WHERE made_at <= ?6
+            ON CONFLICT (user_id, purpose) DO UPDATE SET code = ?3, made_at = ?4, expires_at = ?5, failures = 0
+            WHERE account_codes.made_at <= ?6
             """, user, code.purpose, db.keychain.lookup(code.text, for: code.purpose, of: user), now, code.expiresAt,
             now - StoreLimits.codeInterval) == 1
     }
@@ -169,8 +170,8 @@ extension Accounts {
             try db.execute(
                 """
                 DELETE FROM refresh_families WHERE id IN (
-                    SELECT id FROM refresh_families WHERE user_id = ? ORDER BY renewed_at DESC, id LIMIT -1 OFFSET ?)
-                """, user, StoreLimits.familiesPerUserMax)
+                    SELECT id FROM refresh_families WHERE user_id = ? ORDER BY renewed_at DESC, id LIMIT ? OFFSET ?)
+                """, user, Int.max, StoreLimits.familiesPerUserMax)
             return RefreshToken(
                 text: Base64.urlSafe.encode(name + secret), userID: user, expiresAt: expiresAt, tokenGeneration: current)
         }

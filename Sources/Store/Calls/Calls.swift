@@ -76,7 +76,7 @@ package typealias PushDeviceID = RecordID<PushDevice>
 /// The repository of calls: the history of each user's calls, sealed with the user's key and kept as long as its sessions, and the devices
 /// that calls wake.
 package struct Calls: Sendable {
-    let database: Database
+    let database: any Database
 
     /// A page of a user's calls, the last ended first.
     ///
@@ -105,7 +105,10 @@ package struct Calls: Sendable {
         guard let key = try db.key(ofExisting: user) else { return }
         let sealed = try key.seal(entry, at: callLocation(user, entry.id.text, entry.endedAt.milliseconds))
         try db.execute(
-            "INSERT OR REPLACE INTO calls (user_id, ended_at, id, about) VALUES (?, ?, ?, ?)", user, entry.endedAt, entry.id.text, sealed)
+            """
+            INSERT INTO calls (user_id, ended_at, id, about) VALUES (?, ?, ?, ?)
+            ON CONFLICT (user_id, ended_at, id) DO UPDATE SET about = excluded.about
+            """, user, entry.endedAt, entry.id.text, sealed)
         try db.execute(
             """
             DELETE FROM calls WHERE user_id = ?1 AND (ended_at, id) <= (
@@ -158,8 +161,8 @@ extension Calls {
             try db.execute(
                 """
                 DELETE FROM push_devices WHERE id IN (
-                    SELECT id FROM push_devices WHERE user_id = ? ORDER BY registered_at DESC, id LIMIT -1 OFFSET ?)
-                """, user, StoreLimits.pushDevicesPerUserMax)
+                    SELECT id FROM push_devices WHERE user_id = ? ORDER BY registered_at DESC, id LIMIT ? OFFSET ?)
+                """, user, Int.max, StoreLimits.pushDevicesPerUserMax)
             return PushDevice(id: id, platform: platform, registeredAt: now, token: token, alertToken: alertToken)
         }
     }

@@ -6,7 +6,7 @@ internal import Wire
 /// details and audio are encrypted with the store's key, because services share clips, and an equal clip may get the same audio
 /// (`spokenClip(_:)`).
 package struct Clips: Sendable {
-    let database: Database
+    let database: any Database
 
     /// The owner's clip for a request; nil if there is none.
     package func clip(for request: SpeechRequest, of owner: ClipOwner) async throws(StoreError) -> SpeechClip? {
@@ -69,7 +69,8 @@ package struct Clips: Sendable {
             try db.execute(
                 "UPDATE speech_clips SET status = 'queued', attempts = 0, failure = NULL WHERE lookup = ? AND status = 'failed'", lookup)
             try db.execute(
-                "UPDATE speech_clips SET used_at = ?, is_shared = max(is_shared, ?) WHERE lookup = ?", now, owner.user == nil, lookup)
+                "UPDATE speech_clips SET used_at = ?1, is_shared = CASE WHEN ?2 = 1 THEN 1 ELSE is_shared END WHERE lookup = ?3",
+                now, owner.user == nil, lookup)
             guard let row = try db.one("SELECT * FROM speech_clips WHERE lookup = ?", lookup) else { throw StoreError.notFound }
             let clip = try Self.clip(from: row, in: db)
             if let user = owner.user { try Self.add(user, to: clip.id, limits, in: db, at: now) }
@@ -161,7 +162,8 @@ package struct Clips: Sendable {
                 WHERE id = ? AND status = 'queued'
                 """, db.shared.seal(details, at: Self.clipLocation("about", id)), audio.count, now, id)
             guard count == 1 else { return false }
-            try db.execute("INSERT OR REPLACE INTO speech_audio VALUES (?, ?)", id, sealed)
+            try db.execute(
+                "INSERT INTO speech_audio VALUES (?, ?) ON CONFLICT (clip_id) DO UPDATE SET sealed = excluded.sealed", id, sealed)
             try Self.evictClips(beyond: limits, keeping: id, in: db)
             return true
         }
@@ -219,14 +221,14 @@ package struct Clips: Sendable {
         let count = try db.execute(
             """
             INSERT INTO speech_requests SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM user_keys WHERE user_id = ?1)
-            ON CONFLICT DO UPDATE SET requested_at = excluded.requested_at
+            ON CONFLICT (user_id, clip_id) DO UPDATE SET requested_at = excluded.requested_at
             """, user, id, now)
         guard count > 0 else { throw StoreError.notFound }
         try db.execute(
             """
             DELETE FROM speech_requests WHERE user_id = ?1 AND clip_id IN
-            (SELECT clip_id FROM speech_requests WHERE user_id = ?1 AND clip_id <> ?2 ORDER BY requested_at DESC LIMIT -1 OFFSET ?3)
-            """, user, id, max(limits.clipsPerUserMax - 1, 0))
+            (SELECT clip_id FROM speech_requests WHERE user_id = ?1 AND clip_id <> ?2 ORDER BY requested_at DESC LIMIT ?3 OFFSET ?4)
+            """, user, id, Int.max, max(limits.clipsPerUserMax - 1, 0))
     }
 
     /// The user's clips are deleted unless others have requested them too.
@@ -247,8 +249,8 @@ package struct Clips: Sendable {
     }
 
     private static func evictClips(beyond limits: ClipLimits, keeping id: ClipID, in db: Transaction) throws {
-        guard let totals = try db.one("SELECT count(*), total(byte_count) FROM speech_clips") else { return }
-        var (count, bytes): (Int, Int) = try (totals[0], Int(totals[1] as Double))
+        guard let totals = try db.one("SELECT count(*), CAST(coalesce(sum(byte_count), 0) AS BIGINT) FROM speech_clips") else { return }
+        var (count, bytes): (Int, Int) = try (totals[0], totals[1])
         while count > limits.clipsMax || bytes > limits.bytesMax {
             let oldest = try db.one(
                 "SELECT id, byte_count FROM speech_clips WHERE status <> 'queued' AND id <> ? ORDER BY used_at, id LIMIT 1", id)

@@ -4,7 +4,7 @@ internal import Identity
 /// The repository of conversations. A name is sealed with the store's key, because it belongs to all members, and a text with its author's
 /// key, so that it is deleted with its author. For users who are not members, a conversation does not exist.
 package struct Conversations: Sendable {
-    let database: Database
+    let database: any Database
 
     /// Makes a conversation with one member.
     ///
@@ -313,7 +313,7 @@ package struct Conversations: Sendable {
             """
             INSERT INTO conversation_members (conversation_id, user_id, state, since, position, inviter)
             SELECT ?1, ?2, ?3, ?4, last_event, ?5 FROM conversations WHERE id = ?1
-            ON CONFLICT DO UPDATE SET state = excluded.state, inviter = excluded.inviter
+            ON CONFLICT (conversation_id, user_id) DO UPDATE SET state = excluded.state, inviter = excluded.inviter
             """, id, user, state, now, inviter)
         return ConversationEvent(number: number, kind: kind, user: user, at: now)
     }
@@ -339,8 +339,8 @@ package struct Conversations: Sendable {
     private static func dropSurplusEvent(of id: ConversationID, in db: Transaction) throws {
         let row = try db.one(
             """
-            SELECT min(number) AS oldest, sum(count(*)) OVER () AS total FROM conversation_events WHERE conversation_id = ?
-            GROUP BY user_id ORDER BY count(*) DESC, oldest LIMIT 1
+            SELECT min(number) AS oldest, CAST(sum(count(*)) OVER () AS BIGINT) AS total FROM conversation_events
+            WHERE conversation_id = ? GROUP BY user_id ORDER BY count(*) DESC, oldest LIMIT 1
             """, id)
         guard let row, let total = try row["total"] as Int?, total > StoreLimits.eventsPerConversationMax else { return }
         try db.execute("DELETE FROM conversation_events WHERE conversation_id = ? AND number = ?", id, row["oldest"] as Int64)

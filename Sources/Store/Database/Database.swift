@@ -1,117 +1,48 @@
-internal import Dispatch
 internal import Foundation
-internal import GRDB
 internal import Identity
-internal import Synchronization
 
-/// The seam between the repositories and SQLite: transactions on one file. Nothing else of the engine is visible to repositories.
+/// The seam between the repositories and an engine. Nothing else of the engine is visible to repositories.
 ///
 /// The body of a write may run twice, and changes nothing but the database: what else a change causes follows when the function has
 /// returned, that is when its commit is on disk.
-final class Database: Sendable {
-    private let pool: DatabasePool
-    private let log: WriteAheadLog
-    private let readers: Readers
-    private let commits: CommitQueue
-    /// Nil for a process that does not own the store.
-    private let reserve: DeletionReserve?
-    private let keys: Mutex<Keychain>
-    private let observe: StoreObserver
+protocol Database: AnyObject, Sendable {
+    var keychain: Keychain { get }
+    /// Where short reads run.
+    var threads: StoreThreads { get }
+    /// Called after each operation, on any thread.
+    var observe: StoreObserver { get }
 
-    /// - Parameters:
-    ///   - pool: of a database with the current schema.
-    ///   - sizeMax: maximum size of the database in bytes; nil: limited by the disk only.
-    init(
-        _ pool: DatabasePool, _ keychain: Keychain, reserve: DeletionReserve?, sizeMax: Int?, observing observe: @escaping StoreObserver
-    ) throws {
-        let pagesMax = sizeMax.map { max(1, $0 / StoreLimits.pageSize) }
-        try pool.writeWithoutTransaction { db in
-            // GRDB's pool sets NORMAL, which may lose commits on power failure.
-            try db.execute(sql: "PRAGMA synchronous = FULL")
-            if let pagesMax { try db.limitPages(to: pagesMax) }
-        }
-        self.pool = pool
-        self.reserve = reserve
-        self.observe = observe
-        keys = Mutex(keychain)
-        log = try WriteAheadLog(of: pool, configuration: Self.configuration)
-        readers = try Readers(path: pool.path, configuration: Self.configuration)
-        commits = CommitQueue(pool: pool, log: log, reserve: reserve, pagesMax: pagesMax, observing: observe)
-    }
-
-    static var configuration: Configuration {
-        var configuration = Configuration()
-        configuration.label = "Store"
-        configuration.busyMode = .timeout(StoreLimits.lockTimeout)
-        configuration.foreignKeysEnabled = true
-        configuration.observesSuspensionNotifications = false
-        configuration.prepareDatabase { db in
-            guard !db.configuration.readonly else { return }
-            try db.execute(sql: "PRAGMA secure_delete = ON")
-            // Deletions of many rows would otherwise write temporary files.
-            try db.execute(sql: "PRAGMA temp_store = MEMORY")
-            // Takes effect only before the first page exists.
-            if try Int.fetchOne(db, sql: "PRAGMA page_count") == 0 { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
-        }
-        return configuration
-    }
-
-    /// Waits for running operations.
-    func close() throws {
-        try log.close()
-        try readers.close()
-        try pool.close()
-    }
-
-    var threads: StoreThreads { readers.threads }
-    var keychain: Keychain { keys.withLock { $0 } }
-
-    func adopt(_ key: MasterKey) { keys.withLock { $0.add(key) } }
-
-    // MARK: Transactions
+    func adopt(_ key: MasterKey)
 
     /// For short reads.
-    func read<T: Sendable>(_ body: @Sendable (Transaction) throws -> T) async throws(StoreError) -> T {
-        let keychain = keychain
-        return try await observed(.read) {
-            try await withTaskExecutorPreference(readers.threads) {
-                try readers.read { db in try body(Transaction(database: db, keychain: keychain)) }
-            }
-        }
-    }
-
+    func read<T: Sendable>(_ body: @Sendable (Transaction) throws -> T) async throws(StoreError) -> T
     /// For long reads, which must not delay short ones.
-    func readLong<T: Sendable>(_ body: @escaping @Sendable (Transaction) throws -> T) async throws(StoreError) -> T {
-        let body = withKeys(body)
-        return try await observed(.longRead) { try await pool.read(body) }
-    }
-
+    func readLong<T: Sendable>(_ body: @escaping @Sendable (Transaction) throws -> T) async throws(StoreError) -> T
     @discardableResult
-    func write<T: Sendable>(_ body: @escaping @Sendable (Transaction) throws -> T) async throws(StoreError) -> T {
-        let body = withKeys(body)
-        return try await observed(.write) { try await commits.write(body) }
-    }
-
+    func write<T: Sendable>(_ body: @escaping @Sendable (Transaction) throws -> T) async throws(StoreError) -> T
     /// For writes that free space or revoke something: they have a reserve in a full store.
     @discardableResult
-    func delete<T: Sendable>(_ body: @escaping @Sendable (Transaction) throws -> T) async throws(StoreError) -> T {
-        let body = withKeys(body)
-        return try await observed(.write) {
-            do throws(StoreError) {
-                return try await commits.write(as: .deletion, body)
-            } catch .full {
-                guard let reserve else { throw StoreError.full }
-                return try await reserve.using { () async throws(StoreError) in
-                    // Frees the space in the log that the deletion needs.
-                    _ = try? await log.empty()
-                    let result = try await commits.write(as: .deletion, body)
-                    await returnFreePages()
-                    return result
-                }
-            }
-        }
-    }
+    func delete<T: Sendable>(_ body: @escaping @Sendable (Transaction) throws -> T) async throws(StoreError) -> T
 
+    /// Removes what was deleted from the engine's files within seconds, as far as the engine can.
+    func eraseSoon()
+    /// Removes it now. Writes continue in between.
+    ///
+    /// - Throws: `busy` if a long read blocks it.
+    func compact() async throws(StoreError)
+    /// Compacts after a deletion, unless a long read or a full disk prevents it: what remains goes with the next compaction.
+    func compactUnlessRead() async throws(StoreError)
+
+    /// Copies the database to an empty file while other operations continue.
+    ///
+    /// - Returns: what `body` reads in the copy.
+    func copy<T: Sendable>(to path: String, reading body: @escaping @Sendable (Transaction) throws -> T) async throws -> T
+
+    /// Waits for running operations. Later ones fail.
+    func close() throws
+}
+
+extension Database {
     /// Repeats a deletion until it finds nothing more, with a commit for each step, so that other writes do not wait for all of them.
     ///
     /// - Parameters:
@@ -135,12 +66,8 @@ final class Database: Sendable {
         }
     }
 
-    private func withKeys<T>(_ body: @escaping @Sendable (Transaction) throws -> T) -> @Sendable (GRDB.Database) throws -> T {
-        let keychain = keychain
-        return { db in try body(Transaction(database: db, keychain: keychain)) }
-    }
-
-    private func observed<T>(_ operation: StoreOperation, _ body: () async throws -> T) async throws(StoreError) -> T {
+    /// Runs an operation, and reports its duration and error.
+    func observed<T>(_ operation: StoreOperation, _ body: () async throws -> T) async throws(StoreError) -> T {
         let began = ContinuousClock.now
         do {
             let result = try await body()
@@ -150,72 +77,6 @@ final class Database: Sendable {
             let error = StoreError(error)
             observe(operation, began.duration(to: .now), error)
             throw error
-        }
-    }
-
-    // MARK: Space
-
-    /// Truncates the write-ahead log within seconds.
-    func eraseSoon() { log.emptySoon() }
-
-    /// Returns free pages to the file system and truncates the write-ahead log. Until then deleted data may be in the log, encrypted.
-    /// Writes continue in between.
-    ///
-    /// - Throws: `busy` if a long read (`Store.verify()`, `copy(to:reading:)`) blocks the log.
-    func compact() async throws(StoreError) {
-        do {
-            while try await freePages() {}
-            var attempts = 1
-            while try await !log.empty() {
-                guard attempts < StoreLimits.logAttemptsMax else { throw StoreError.busy }
-                attempts += 1
-                try await Task.sleep(for: StoreLimits.logPause)
-            }
-        } catch {
-            throw StoreError(error)
-        }
-    }
-
-    /// Compacts after a deletion, unless a long read or a full disk prevents it: what remains in the log goes with the next compaction.
-    func compactUnlessRead() async throws(StoreError) {
-        do { try await compact() } catch .busy {} catch .full { log.emptySoon() }
-    }
-
-    /// Returns free pages of a full disk's store to the file system, with little space for the log. Failures are ignored: the next
-    /// compaction returns what is left.
-    private func returnFreePages() async {
-        repeat { _ = try? await log.empty() } while (try? await freePages()) == true
-        _ = try? await log.empty()
-    }
-
-    /// Frees a few pages.
-    ///
-    /// - Returns: whether there may be more.
-    private func freePages() async throws -> Bool {
-        try await pool.writeWithoutTransaction { db in
-            guard let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count"), free > 0 else { return false }
-            try db.execute(sql: "PRAGMA incremental_vacuum(500)")
-            return true
-        }
-    }
-
-    /// Copies the database to an empty file while other operations continue.
-    ///
-    /// - Returns: what `body` reads in the copy.
-    func copy<T: Sendable>(to path: String, reading body: @escaping @Sendable (Transaction) throws -> T) async throws -> T {
-        let body = withKeys(body)
-        return try await withCheckedThrowingContinuation { continuation in
-            // Copying takes long, and the store's threads are few.
-            DispatchQueue.global().async { [pool] in
-                continuation.resume(
-                    with: Result {
-                        let copy = try DatabaseQueue(path: path)
-                        try pool.backup(to: copy)
-                        let result = try copy.read(body)
-                        try copy.close()
-                        return result
-                    })
-            }
         }
     }
 }

@@ -4,7 +4,7 @@ internal import Wire
 
 /// The repository of sessions, with their turns, summaries, recordings and jobs.
 package struct Sessions: Sendable {
-    let database: Database
+    let database: any Database
 
     /// Starts a session with the user's current consent (`allowsLogging`).
     ///
@@ -46,7 +46,11 @@ package struct Sessions: Sendable {
                 id, user, try key.seal(about, at: Self.aboutLocation(id)), now, isLogged, session.summaryStatus)
             if let start {
                 try db.execute(
-                    "INSERT OR REPLACE INTO session_starts (user_id, key, session_id, started_at, content) VALUES (?, ?, ?, ?, ?)",
+                    """
+                    INSERT INTO session_starts (user_id, key, session_id, started_at, content) VALUES (?, ?, ?, ?, ?)
+                    ON CONFLICT (user_id, key) DO UPDATE
+                    SET session_id = excluded.session_id, started_at = excluded.started_at, content = excluded.content
+                    """,
                     user, start, id, now, content)
             }
             try Webhooks.enqueue(webhooks(session), in: db, at: now)

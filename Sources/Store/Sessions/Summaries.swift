@@ -63,10 +63,15 @@ extension Sessions {
         return try await database.write { db in
             let key = try db.key(of: user)
             let count = try db.execute(
-                "UPDATE sessions SET summary_status = 'ready' WHERE id = ? AND user_id = ? AND is_logged", session, user)
+                "UPDATE sessions SET summary_status = 'ready' WHERE id = ? AND user_id = ? AND is_logged = 1", session, user)
             guard count == 1 else { throw StoreError.notFound }
             try db.execute(
-                "INSERT OR REPLACE INTO summaries SELECT user_id, started_at, id, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?",
+                """
+                INSERT INTO summaries SELECT user_id, started_at, id, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?
+                ON CONFLICT (session_id) DO UPDATE SET id = excluded.id, created_at = excluded.created_at, title = excluded.title,
+                    summary_text = excluded.summary_text, action_items = excluded.action_items, tags = excluded.tags,
+                    is_provisional = excluded.is_provisional
+                """,
                 summary.id, now, key.seal(content.title, at: Self.summaryLocation("title", session)),
                 key.seal(content.summaryText, at: Self.summaryLocation("summary_text", session)),
                 try key.seal(content.actionItems, at: Self.summaryLocation("action_items", session)),
@@ -166,7 +171,7 @@ extension Sessions {
         // A failed job is replaced.
         try db.execute("DELETE FROM jobs WHERE kind = ? AND subject = ? AND failed_at IS NOT NULL", kind, subject)
         return try db.execute(
-            "INSERT OR IGNORE INTO jobs (kind, subject, user_id, session_id, due_at) VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO jobs (kind, subject, user_id, session_id, due_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             kind, subject, user, session, due) == 1
     }
 
@@ -192,7 +197,8 @@ extension Sessions {
         // An earlier or provisional summary is kept.
         try db.execute(
             """
-            UPDATE sessions SET summary_status = iif(EXISTS (SELECT 1 FROM summaries WHERE session_id = ?1), 'ready', 'failed')
+            UPDATE sessions SET summary_status =
+                CASE WHEN EXISTS (SELECT 1 FROM summaries WHERE session_id = ?1) THEN 'ready' ELSE 'failed' END
             WHERE id = ?1 AND summary_status = 'pending'
             """, job.subject)
     }

@@ -141,7 +141,8 @@ extension Sessions {
         guard try await isLogged(session, of: user) else { return false }
         return try await database.write { db in
             let count = try db.execute(
-                "INSERT OR IGNORE INTO recordings SELECT ?, id FROM sessions WHERE id = ? AND user_id = ?", name, session, user)
+                "INSERT INTO recordings SELECT ?, id FROM sessions WHERE id = ? AND user_id = ? ON CONFLICT DO NOTHING", name, session, user
+            )
             guard count == 1 else { throw StoreError.notFound }
             return true
         }

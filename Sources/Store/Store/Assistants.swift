@@ -4,7 +4,7 @@ package import Wire
 
 /// The repository of definitions of assistants. They belong to the operator: ids are stored in the clear, the definitions encrypted.
 package struct Assistants: Sendable {
-    let database: Database
+    let database: any Database
 
     /// Adds a definition or replaces the one with its id.
     ///

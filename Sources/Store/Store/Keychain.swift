@@ -1,5 +1,4 @@
 internal import Foundation
-internal import GRDB
 internal import Identity
 internal import Wire
 
@@ -43,21 +42,17 @@ extension Keychain {
     private static let storeKeyLocation = "store_keys.sealed.store"
 
     /// - Throws: `wrongMasterKey`, `damaged`.
-    static func open(in db: GRDB.Database, with masterKeys: [MasterKey]) throws -> Keychain {
-        guard let row = try GRDB.Row.fetchOne(db, sql: "SELECT master_key, sealed FROM store_keys WHERE name = 'store'").map(Row.init)
-        else {
+    static func open(in db: any SQLConnection, with masterKeys: [MasterKey]) throws -> Keychain {
+        guard let row = try db.one("SELECT master_key, sealed FROM store_keys WHERE name = 'store'", []) else {
             throw StoreError.damaged(location: storeKeyLocation)
         }
         return Keychain(masterKeys: masterKeys, storeKey: try unwrap(row[1], wrappedWith: row[0], at: storeKeyLocation, masterKeys))
     }
 
     /// Creates the keys of a new store.
-    static func make(in db: GRDB.Database, with masterKeys: [MasterKey]) throws -> Keychain {
-        let storeKey = SealingKey()
-        try db.execute(
-            sql: "INSERT INTO store_keys VALUES ('store', ?, ?)",
-            arguments: [masterKeys[0].id, wrap(storeKey, with: masterKeys[0], at: storeKeyLocation)])
-        return Keychain(masterKeys: masterKeys, storeKey: storeKey)
+    static func make(in db: any SQLConnection, with masterKeys: [MasterKey]) throws {
+        let sealed = wrap(SealingKey(), with: masterKeys[0], at: storeKeyLocation)
+        _ = try db.execute("INSERT INTO store_keys VALUES ('store', ?, ?)", [masterKeys[0].id, sealed])
     }
 
     /// Wraps the key with the master key that currently wraps the store's, which may have been rotated.

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import GRDB
 internal import Glibc
 package import Identity
 
@@ -107,7 +106,7 @@ final class Verification {
     func check(_ body: () throws -> Void) throws {
         do {
             try body()
-        } catch  where !(error is DatabaseError) {
+        } catch  where !(error is any EngineError) {
             switch StoreError(error) {
             case .damaged(let location): note("Cannot be read: \(location).")
             case .notFound: note("A record is missing that another one refers to.")
@@ -131,12 +130,7 @@ final class Verification {
 
     func run() throws {
         try read("the database") {
-            for line in try db.values(String.self, "PRAGMA integrity_check(\(StoreReport.problemsMax))") where line != "ok" {
-                note("SQLite says: \(line).")
-            }
-            for row in try db.all("PRAGMA foreign_key_check") {
-                note(try "A row of \(row["table"] as String) refers to one of \(row["parent"] as String) that is not there.")
-            }
+            for fault in try db.connection.findFaults(atMost: StoreReport.problemsMax) { note(fault) }
         }
         try Accounts.verify(self)
         try Webhooks.verify(self)

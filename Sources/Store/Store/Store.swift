@@ -1,6 +1,4 @@
 internal import Foundation
-internal import GRDB
-internal import Glibc
 package import Identity
 
 /// Persistent storage of users and their conversations: one SQLite file, with everything users said, wrote or are called encrypted
@@ -26,8 +24,7 @@ package final class Store: Sendable {
     package let webhooks: Webhooks
     package let clips: Clips
     package let assistants: Assistants
-    let database: Database
-    private let lock: DirectoryLock?
+    let database: any Database
 
     /// - Parameters:
     ///   - masterKeys: at least one; must include the key that the store is locked with. A new store is locked with the first.
@@ -41,32 +38,8 @@ package final class Store: Sendable {
         sizeMax: Int? = nil, observing observe: @escaping StoreObserver = { _, _, _ in }
     ) throws(StoreError) {
         precondition(!masterKeys.isEmpty, "a store needs a master key")
-        let path = directory + "/" + Self.fileName
-        do {
-            switch access {
-            case .owner:
-                try PrivateFiles.makeDirectory(directory)
-                lock = try DirectoryLock(directory: directory)
-                try PrivateFiles.restrict(["", "-wal", "-shm", "-journal"].map { path + $0 })
-            case .beside:
-                lock = nil
-            }
-            let known = try Self.readUnchanged(path: path, masterKeys: masterKeys)
-            guard known != nil || access == .owner else { throw StoreError.missing(directory: directory) }
-            // SQLite's other files get the mode of this one.
-            if !FileManager.default.fileExists(atPath: path) { Glibc.close(try PrivateFiles.create(path)) }
-
-            let pool = try DatabasePool(path: path, configuration: Database.configuration)
-            if access == .owner {
-                try DatabaseSchema.migrator { db in _ = try Keychain.make(in: db, with: masterKeys) }.migrate(pool)
-                try pool.write(DatabaseSchema.releaseLeases)
-            }
-            database = try Database(
-                pool, try pool.read { db in try Keychain.open(in: db, with: masterKeys) },
-                reserve: access == .owner ? DeletionReserve(directory: directory) : nil, sizeMax: sizeMax, observing: observe)
-        } catch {
-            throw StoreError(error).naming(path)
-        }
+        database = try SQLiteDatabase.open(
+            directory: directory, masterKeys: masterKeys, access: access, sizeMax: sizeMax, observing: observe)
         accounts = Accounts(database: database, passwords: PasswordHasher(cost: passwordCost))
         sessions = Sessions(database: database)
         conversations = Conversations(database: database)
@@ -76,21 +49,6 @@ package final class Store: Sendable {
         assistants = Assistants(database: database)
         // The previous owner may have ended right after a deletion.
         if access == .owner { database.eraseSoon() }
-    }
-
-    static let fileName = "patchbay.sqlite"
-
-    /// Reads the store at `path` without writing anything; nil if there is none.
-    private static func readUnchanged(path: String, masterKeys: [MasterKey]) throws -> (keys: Keychain, isCurrent: Bool)? {
-        guard FileManager.default.fileExists(atPath: path) else { return nil }
-        var configuration = Database.configuration
-        configuration.readonly = true
-        return try DatabaseQueue(path: path, configuration: configuration).read { db in
-            guard try db.tableExists("store_keys") else { return nil }
-            let migrator = DatabaseSchema.migrator { _ in }
-            guard try !migrator.hasBeenSuperseded(db) else { throw StoreError.fromTheFuture }
-            return (try Keychain.open(in: db, with: masterKeys), try migrator.hasCompletedMigrations(db))
-        }
     }
 
     /// The condition of a store's files, read without opening the store.
@@ -106,15 +64,7 @@ package final class Store: Sendable {
     ///
     /// - Throws: `alreadyOpen`, `wrongMasterKey`, `fromTheFuture`, `damaged`, `failed`.
     package static func condition(directory: String, masterKeys: [MasterKey]) throws(StoreError) -> Condition {
-        let path = directory + "/" + fileName
-        do {
-            guard FileManager.default.fileExists(atPath: path) else { return .missing }
-            try DirectoryLock(directory: directory).release()
-            guard let found = try readUnchanged(path: path, masterKeys: masterKeys) else { return .missing }
-            return found.isCurrent ? .current : .older
-        } catch {
-            throw StoreError(error).naming(path)
-        }
+        try SQLiteDatabase.condition(directory: directory, masterKeys: masterKeys)
     }
 
     /// The key that signs users' access tokens. It belongs to the store, so tokens survive restarts and end with the store.
@@ -123,6 +73,5 @@ package final class Store: Sendable {
     /// Waits for running operations and closes the files. Call once; later operations fail.
     package func close() throws(StoreError) {
         do { try database.close() } catch { throw StoreError(error) }
-        lock?.release()
     }
 }

@@ -1,5 +1,3 @@
-internal import GRDB
-
 /// Errors of the store.
 package enum StoreError: Error, Hashable, Sendable {
     /// The record does not exist or belongs to another user; the two cannot be distinguished.
@@ -35,25 +33,18 @@ package enum StoreError: Error, Hashable, Sendable {
     case failed(String)
 }
 
+/// An error of an engine.
+protocol EngineError: Error {
+    var storeError: StoreError { get }
+}
+
 extension StoreError {
     init(_ error: any Error) {
         switch error {
         case let error as StoreError: self = error
         case is CancellationError: self = .cancelled
-        case let error as DatabaseError: self.init(error)
-        // Its description quotes the row.
-        case is RowDecodingError: self = .damaged(location: "a row of the database")
+        case let error as any EngineError: self = error.storeError
         default: self = .failed("\(type(of: error))")
-        }
-    }
-
-    private init(_ error: DatabaseError) {
-        switch error.resultCode {
-        case .SQLITE_FULL, .SQLITE_IOERR: self = .full
-        case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy
-        case .SQLITE_INTERRUPT: self = .cancelled
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged(location: "the database")
-        default: self = .failed("\(error.extendedResultCode): \(error.message ?? "")")
         }
     }
 

@@ -5,7 +5,7 @@ internal import Wire
 /// The repository of webhooks, and of rooms and calls whose start they announced. A lane is the ordered queue of one room's webhooks for
 /// one endpoint.
 package struct Webhooks: Sendable {
-    let database: Database
+    let database: any Database
 
     /// Enqueues webhooks, to be sent in this order.
     package func enqueue(_ webhooks: [OutgoingWebhook], at now: WallTime) async throws(StoreError) {
@@ -114,9 +114,10 @@ package struct Webhooks: Sendable {
                 // Nothing is kept of a user or session that has been deleted in between.
                 try db.execute(
                     """
-                    INSERT OR REPLACE INTO open_announcements SELECT ?1, ?2, ?3, ?4
+                    INSERT INTO open_announcements (key, content, user_id, session_id) SELECT ?1, ?2, ?3, ?4
                     WHERE (?3 IS NULL OR EXISTS (SELECT 1 FROM users WHERE id = ?3))
                     AND (?4 IS NULL OR EXISTS (SELECT 1 FROM sessions WHERE id = ?4))
+                    ON CONFLICT (key) DO UPDATE SET content = excluded.content, user_id = excluded.user_id, session_id = excluded.session_id
                     """, open.key, db.shared.seal(open.content, at: Self.announcementLocation(open.key)), open.userID, open.sessionID)
             }
             return news
@@ -235,7 +236,7 @@ package struct Webhooks: Sendable {
     /// An open lane keeps its due time: one of its webhooks may be in flight.
     private static func openLane(of webhook: OutgoingWebhook, in db: Transaction, at now: WallTime) throws {
         try db.execute(
-            "INSERT OR IGNORE INTO webhook_lanes (lane, endpoint, due_at) VALUES (?, ?, ?)",
+            "INSERT INTO webhook_lanes (lane, endpoint, due_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
             lane(of: webhook, in: db), receiver(webhook.endpoint, in: db), now)
     }
 

@@ -6,7 +6,7 @@ import Testing
 /// What repositories may expect of a transaction on any database.
 struct TransactionTests {
     private let world: StoreWorld
-    private var database: Database { world.store.database }
+    private var database: any Database { world.store.database }
 
     init() throws { world = try StoreWorld() }
 
@@ -16,7 +16,7 @@ struct TransactionTests {
             let row = try #require(
                 try db.one(
                     "SELECT ? AS id, ? AS time, ? AS text, ? AS bytes, ? AS flag, ? AS number, ? AS word, ? AS none", id, time, "é🎉",
-                    Data([0, 255]), true, Int64.min, Turn.Speaker.user, nil))
+                    Data([0, 255]), true, Int64.min, Turn.Speaker.user, String?.none))
             #expect(try row["id"] == id && row["time"] == time && row["text"] == "é🎉" && row["bytes"] == Data([0, 255]))
             #expect(try row["flag"] == true && row["number"] == Int64.min && row["word"] == Turn.Speaker.user)
             #expect(try row["none"] as String? == nil)

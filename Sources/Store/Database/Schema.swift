@@ -1,39 +1,21 @@
-internal import GRDB
-
-/// The database schema. User text and names are stored only in encrypted BLOB columns; other columns hold numbers, random identifiers,
-/// fixed words and the operator's names of assistants.
-enum DatabaseSchema {
-    /// - Parameter fill: runs once, in the transaction that creates the tables.
-    static func migrator(fill: @escaping @Sendable (GRDB.Database) throws -> Void) -> DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("1") { db in
-            try db.execute(sql: users + sessions + work)
-            try fill(db)
-        }
-        for (name, sql) in steps {
-            migrator.registerMigration(name) { db in try db.execute(sql: sql) }
-        }
-        return migrator
-    }
-
-    /// The migrations after the first, in their order.
-    private static let steps = [
-        ("2", lists), ("3", revisions), ("crash-recovery", crashRecovery), ("assistants", assistants), ("speech", speech),
-        ("start-content", startContent), ("summary-status-none", summaryStatusNone), ("request-ids", requestIDs),
+/// The database schema, in SQLite's words. User text and names are stored only in encrypted BLOB columns; other columns hold numbers, random
+/// identifiers, fixed words and the operator's names of assistants.
+enum Schema {
+    /// All migrations, in their order. The keys of the store are made after the first.
+    static let steps: [(name: String, sql: String)] = [
+        ("1", users + sessions + work), ("2", lists), ("3", revisions), ("crash-recovery", crashRecovery), ("assistants", assistants),
+        ("speech", speech), ("start-content", startContent), ("summary-status-none", summaryStatusNone), ("request-ids", requestIDs),
         ("account-codes", accountCodes), ("contacts", contacts), ("push-devices", pushDevices), ("conversations", conversations),
         ("conversation-event-authors", conversationEventAuthors), ("conversation-inviters", conversationInviters),
         ("own-clips", ownClips), ("clip-times", clipTimes), ("summary-pushes", summaryPushes), ("consents", consents),
         ("turn-audio", turnAudio),
     ]
 
-    /// Releases all leases: the directory lock is held, so the processes that took them are dead. Attempts stay counted.
-    static func releaseLeases(in db: GRDB.Database) throws {
-        try db.execute(
-            sql: """
-                UPDATE jobs SET due_at = 0, is_leased = 0 WHERE is_leased = 1;
-                UPDATE webhook_lanes SET due_at = 0, is_leased = 0 WHERE is_leased = 1;
-                """)
-    }
+    /// Releases all leases, once the processes that took them are known to be dead. Attempts stay counted.
+    static let releaseLeases = """
+        UPDATE jobs SET due_at = 0, is_leased = 0 WHERE is_leased = 1;
+        UPDATE webhook_lanes SET due_at = 0, is_leased = 0 WHERE is_leased = 1;
+        """
 
     /// `lookup` is a keyed hash of the e-mail or of the external issuer's subject. A user without a row in `user_keys` is being deleted and
     /// can no longer be decrypted.
@@ -81,7 +63,7 @@ enum DatabaseSchema {
         CREATE INDEX recordings_of_session ON recordings (session_id);
         CREATE TABLE unwanted_files (name TEXT PRIMARY KEY NOT NULL) WITHOUT ROWID;
         CREATE TRIGGER recording_deleted AFTER DELETE ON recordings BEGIN
-            INSERT OR IGNORE INTO unwanted_files VALUES (OLD.name);
+            INSERT INTO unwanted_files VALUES (OLD.name) ON CONFLICT DO NOTHING;
         END;
         """
 
