@@ -120,13 +120,13 @@ final class SimulatedWebhooks: WebhookQueue {
                 state.inFlightMost[request.url] = max(state.inFlightMost[request.url] ?? 0, state.inFlight[request.url] ?? 0)
                 return state.statuses[request.url] ?? 200
             }
+            defer { self.state.withLock { $0.inFlight[request.url, default: 0] -= 1 } }
             self.changes.continuation.yield()
             if status == Self.hang {
                 // Ends when the delivery is cancelled.
                 try await ContinuousClock().sleep(for: .seconds(3_600))
             }
             await Task.yield()
-            self.state.withLock { $0.inFlight[request.url, default: 0] -= 1 }
             return OutgoingResponse(status: status)
         }
     }
