@@ -22,10 +22,8 @@ final class PostgresConnection {
     private var prepared: [Statement: String] = [:]
     /// Random, so that the names of two connections that share one of a pooler's differ. Otherwise they could run each other's statements.
     private let namePrefix = "patchbay_" + String(UInt64.random(in: 0 ... .max), radix: 36) + "_"
-    /// Whether statements are prepared; false once the server did not know one.
+    /// Whether statements are prepared; false once the server did not know one, because a pooler is between.
     private(set) var isPreparing: Bool
-    /// Whether that was because of a pooler, which all connections to this server lead through.
-    private(set) var hasNoticedPooler = false
     /// Why the transaction cannot commit, if it cannot: the last error since it began, for a conflict the first. Nil if there was none.
     private(set) var failure: PostgresError?
     /// How long the server may run a statement. The caller tells the server (`SET LOCAL statement_timeout`).
@@ -52,18 +50,18 @@ final class PostgresConnection {
 
     /// Runs one statement with placeholders `$1`, `$2` and so on, and returns all its rows.
     ///
-    /// - Throws: `retry` if the server does not know the prepared statement, or its table has changed since. It is not prepared again: the
-    ///   transaction succeeds when it runs again.
+    /// - Throws: `retry` if the server does not know the prepared statement, or its table has changed since. The transaction succeeds when it
+    ///   runs again: without prepared statements, or on another connection.
     func execute(_ sql: String, _ parameters: [PostgresParameter] = []) throws(PostgresError) -> PostgresResult {
         try recordingFailure { () throws(PostgresError) -> PostgresResult in
             let kinds = parameters.map(\.kind)
             let types = kinds.map(\.rawValue)
-            guard let name = try name(of: Statement(sql: sql, kinds: kinds), types: types) else {
+            guard let (name, isNew) = try name(of: Statement(sql: sql, kinds: kinds), types: types) else {
                 return try parameters.withArrays { values, lengths, formats throws(PostgresError) in
                     try perform { PQsendQueryParams($0, sql, Int32(types.count), types, values, lengths, formats, 1) }
                 }
             }
-            return try withoutNamesIfUnknown { () throws(PostgresError) in
+            return try retryingWhatIsUnknown(isNew: isNew) { () throws(PostgresError) in
                 try parameters.withArrays { values, lengths, formats throws(PostgresError) in
                     try perform { PQsendQueryPrepared($0, name, Int32(types.count), values, lengths, formats, 1) }
                 }
@@ -99,29 +97,34 @@ final class PostgresConnection {
 
     // MARK: Prepared statements
 
-    /// The name under which the server knows the statement, prepared if necessary; nil if it is to be sent without a name.
-    private func name(of statement: Statement, types: [Oid]) throws(PostgresError) -> String? {
+    /// The name under which the server knows the statement, prepared if it is new; nil if it is to be sent without a name.
+    private func name(of statement: Statement, types: [Oid]) throws(PostgresError) -> (name: String, isNew: Bool)? {
         guard isPreparing else { return nil }
-        if let name = prepared[statement] { return name }
+        if let name = prepared[statement] { return (name, false) }
         guard prepared.count < Self.preparedMax else { return nil }
         let name = namePrefix + String(prepared.count)
-        _ = try withoutNamesIfUnknown { () throws(PostgresError) in
+        _ = try retryingWhatIsUnknown(isNew: true) { () throws(PostgresError) in
             try perform { PQsendPrepare($0, name, statement.sql, Int32(types.count), types) }
         }
         prepared[statement] = name
-        return name
+        return (name, true)
     }
 
-    /// 26000 `invalid_sql_statement_name` and 42P05 `duplicate_prepared_statement`: a pooler is between. 0A000 `feature_not_supported`:
-    /// a table has changed since the statement was prepared ("cached plan must not change result type").
-    private func withoutNamesIfUnknown(_ body: () throws(PostgresError) -> PostgresResult) throws(PostgresError) -> PostgresResult {
+    private func retryingWhatIsUnknown(
+        isNew: Bool, _ body: () throws(PostgresError) -> PostgresResult
+    ) throws(PostgresError) -> PostgresResult {
         do throws(PostgresError) {
             return try body()
         } catch {
-            guard ["26000", "42P05", "0A000"].contains(error.sqlState) else { throw error }
-            isPreparing = false
-            hasNoticedPooler = error.sqlState != "0A000"
-            prepared = [:]
+            switch error.sqlState {
+            // `invalid_sql_statement_name`, `duplicate_prepared_statement`: a pooler is between.
+            case "26000", "42P05":
+                isPreparing = false
+                prepared = [:]
+            // `feature_not_supported`, "cached plan must not change result type": a table has changed. Others may have changed, too.
+            case "0A000" where !isNew: close()
+            default: throw error
+            }
             throw PostgresError(.retry, sqlState: error.sqlState, error.message)
         }
     }

@@ -131,7 +131,7 @@ final class PostgresPool: Sendable {
         }
         let idle = Idle(connection: connection)
         let isKept = state.withLock { state in
-            if connection.hasNoticedPooler { state.isPreparing = false }
+            if !idle.connection.isPreparing { state.isPreparing = false }
             guard !state.isClosed, idle.connection.isOpen else {
                 state.count -= 1
                 return false

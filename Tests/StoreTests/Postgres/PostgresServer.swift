@@ -23,14 +23,15 @@ final class PostgresServer: Sendable {
     /// A role that needs the password `tops3cret`; all others need none.
     static let lockedRole = "locked"
 
-    private let folder: String
+    /// Of the socket and the data.
+    let folder: String
     private let options: [String]
     /// Kept until the server is to end.
     private let lifeline = Mutex<Lifeline?>(nil)
     private let databases = Atomic(0)
 
     /// The shell between the tests and the server: it ends the server when its standard input ends.
-    private struct Lifeline: Sendable {
+    struct Lifeline: Sendable {
         let shell: Process
         let input: FileHandle
     }
@@ -40,7 +41,7 @@ final class PostgresServer: Sendable {
         folder = "/tmp/pb-\(UUID().uuidString.prefix(13))"
         self.options = options
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        if geteuid() == 0, let nobody = getpwnam("nobody") { chown(folder, nobody.pointee.pw_uid, nobody.pointee.pw_gid) }
+        Self.giveAway(folder)
         let initdb = try Self.shell(
             #""$@" >&2"#,
             Self.command(
@@ -143,13 +144,24 @@ final class PostgresServer: Sendable {
         return (String(fields[0]), parent)
     }
 
-    /// PostgreSQL refuses to run as root.
     private static func command(_ program: String, _ arguments: [String]) -> [String] {
-        let unprivileged = geteuid() == 0 ? ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] : []
-        return unprivileged + [(programs ?? "") + "/" + program] + arguments
+        unprivileged([(programs ?? "") + "/" + program] + arguments)
     }
 
-    private static func shell(_ script: String, _ arguments: [String]) throws -> Lifeline {
+    // MARK: Processes
+
+    /// PostgreSQL and poolers refuse to run as root.
+    static func unprivileged(_ command: [String]) -> [String] {
+        geteuid() == 0 ? ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] + command : command
+    }
+
+    /// Makes a file or folder that of `unprivileged` commands.
+    static func giveAway(_ path: String) {
+        if geteuid() == 0, let nobody = getpwnam("nobody") { chown(path, nobody.pointee.pw_uid, nobody.pointee.pw_gid) }
+    }
+
+    /// Runs a script with a command as its arguments.
+    static func shell(_ script: String, _ arguments: [String]) throws -> Lifeline {
         // Closed on exec: no other process keeps the server alive.
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw PostgresServerError("no pipe") }

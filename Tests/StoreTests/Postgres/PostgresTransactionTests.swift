@@ -188,6 +188,27 @@ final class PostgresTransactionTests: Sendable {
         #expect(try await pool.run { try $0.execute(all).columnCount } == 2)
         try PostgresConnection(pool.settings).run("ALTER TABLE counters ADD COLUMN note text")
         #expect(try await pool.run { try $0.execute(all).columnCount } == 3)
+        #expect(try await pool.run { $0.isPreparing })
+    }
+
+    @Test(.enabled(if: PostgresPooler.isInstalled)) func transactionsThroughAPoolerAllCount() async throws {
+        let pooler = try PostgresPooler(before: PostgresServer.shared())
+        let name = try #require(pool.settings.target.split(separator: "=").last)
+        let through = PostgresPool(PostgresSettings(target: pooler.target(of: String(name))), size: 4)
+        try await withThrowingTaskGroup { group in
+            for index in 1...60 {
+                group.addTask {
+                    // Other statements in each transaction, so that each connection prepares others.
+                    try await through.run { db in
+                        _ = try db.execute("SELECT $1 + \(index % 7)", [.int8(1)])
+                        try Self.increase(index.isMultiple(of: 2) ? "a" : "b", db)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await values() == [30, 30])
+        through.close()
     }
 
     @Test func manyTransactionsShareFewConnections() async throws {
