@@ -1,23 +1,45 @@
 import Foundation
 import GRDB
 import Identity
-import Store
+import Testing
 
-/// A store in a directory of its own, which goes when the test has ended.
+@testable import Store
+
+/// A store of its own, in a directory or, if the environment says `PATCHBAY_TEST_STORE=postgres`, in a PostgreSQL database.
 final class StoreWorld: Sendable {
+    static let isOnSQLite = ProcessInfo.processInfo.environment["PATCHBAY_TEST_STORE"] != "postgres"
+
     /// Enough to see that a password fits, and no more work than that.
     static let quickCost = PasswordHash.Cost(logBlocks: 10, blockSize: 8, parallelism: 1)
     static let start = WallTime(milliseconds: 1_795_267_016_250)
     static let password = SecretText("correct horse battery staple")
 
+    /// Of SQLite's files; unused otherwise.
     let directory: String
+    /// Nil on SQLite.
+    private let database: PostgresSettings?
     let masterKey: MasterKey
     let store: Store
 
     init(sizeMax: Int? = nil) throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("store-\(UUID().uuidString)").path
         masterKey = MasterKey()
-        store = try Store(directory: directory, masterKeys: [masterKey], passwordCost: Self.quickCost, sizeMax: sizeMax)
+        database = Self.isOnSQLite ? nil : PostgresSettings(target: try PostgresServer.shared().makeDatabase())
+        store =
+            if let database {
+                try Store(postgres: database, masterKeys: [masterKey], passwordCost: Self.quickCost)
+            } else {
+                try Store(directory: directory, masterKeys: [masterKey], passwordCost: Self.quickCost, sizeMax: sizeMax)
+            }
+    }
+
+    /// Opens the store once more.
+    func reopen(keys: [MasterKey]? = nil, access: Store.Access = .owner) throws -> Store {
+        let keys = keys ?? [masterKey]
+        guard let database else {
+            return try Store(directory: directory, masterKeys: keys, access: access, passwordCost: Self.quickCost)
+        }
+        return try Store(postgres: database, masterKeys: keys, access: access, passwordCost: Self.quickCost)
     }
 
     // The store is not closed here, since a deinitializer may run on the store's own queue, for which closing would wait.
@@ -53,8 +75,22 @@ final class StoreWorld: Sendable {
         Turn(id: TurnID(), sessionID: session.id, timestamp: session.startedAt + after, speaker: speaker, text: text)
     }
 
-    /// Looks into the store's file, or spoils it, as a thief would.
-    func thief<T>(_ body: (Database) throws -> T) throws -> T {
+    /// Looks into the store past it, or changes it, as a thief would.
+    func thief<T>(_ body: (any SQLConnection) throws -> T) throws -> T {
+        guard let database else { return try sqliteThief(body) }
+        return try body(try PostgresConnection(database))
+    }
+
+    func tamper(_ sql: String, _ values: any SQLValue...) throws {
+        _ = try thief { db in try db.execute(sql, values) }
+    }
+
+    func count(_ sql: String) throws -> Int { try thief { db in try db.one(sql, [])?[0] ?? 0 } }
+
+    func blobs(_ sql: String) throws -> [Data] { try thief { db in try db.all(sql, []).map { try $0[0] } } }
+
+    /// Looks into the store's file past the store.
+    func sqliteThief<T>(_ body: (GRDB.Database) throws -> T) throws -> T {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
         return try DatabaseQueue(path: directory + "/patchbay.sqlite", configuration: configuration).write(body)
@@ -77,9 +113,7 @@ final class StoreWorld: Sendable {
 
     /// The sealed bytes of a session's first turn, to be searched for in the files.
     func sealedTurn(of session: Session) throws -> Data {
-        try thief { db in
-            try Data.fetchOne(db, sql: "SELECT text FROM turns WHERE session_id = ? LIMIT 1", arguments: [session.id.text]) ?? Data()
-        }
+        try thief { db in try db.one("SELECT text FROM turns WHERE session_id = ? LIMIT 1", [session.id])?[0] ?? Data() }
     }
 
     private var log: String { directory + "/patchbay.sqlite-wal" }
@@ -95,14 +129,26 @@ final class StoreWorld: Sendable {
         return stride(from: 32, to: bytes.count, by: 24 + 4_096).count { page in bytes[page + 4..<page + 8].contains { $0 != 0 } }
     }
 
-    /// Files of the directory in which `bytes` stand.
+    /// The store's files in which `bytes` stand: on PostgreSQL those of all databases, and the write-ahead log.
     func files(with bytes: some Collection<UInt8>) throws -> [String] {
-        let needle = Data(bytes)
-        return try FileManager.default.contentsOfDirectory(atPath: directory).filter { name in
-            try Data(contentsOf: URL(fileURLWithPath: directory + "/" + name)).range(of: needle) != nil
+        let (needle, files) = (Data(bytes), FileManager.default)
+        var folder = directory
+        if let database {
+            try PostgresConnection(database).run("CHECKPOINT")
+            folder = try PostgresServer.shared().dataFolder
+        }
+        return try (files.subpaths(atPath: folder) ?? []).filter { name in
+            var isDirectory: ObjCBool = false
+            guard files.fileExists(atPath: folder + "/" + name, isDirectory: &isDirectory), !isDirectory.boolValue else { return false }
+            return try Data(contentsOf: URL(fileURLWithPath: folder + "/" + name)).range(of: needle) != nil
         }
     }
 
     static let content = SummaryContent(
         title: "Groceries", summaryText: "Apples were ordered.", actionItems: ["Buy apples"], tags: ["fruit"])
+}
+
+extension Trait where Self == ConditionTrait {
+    /// For stories about SQLite's files, locks and pages.
+    static var onlyOnSQLite: Self { .enabled(if: StoreWorld.isOnSQLite, "about SQLite's files") }
 }

@@ -298,8 +298,8 @@ package actor SpeechService: Service {
         let failure: SpeechGenerationError
         switch error {
         case let error as SpeechGenerationError: failure = error
-        case let error as StoreError where error == .full || error == .busy:
-            failure = SpeechGenerationError("the gateway's store is full or busy", isRetryable: true)
+        case let error as StoreError where error.isTemporary:
+            failure = SpeechGenerationError("the gateway's store is not available", isRetryable: true)
         default:
             // Its description may quote the text.
             log.error("a speech clip failed", metadata: ["error": "\(type(of: error))"])

@@ -13,7 +13,7 @@ package struct Clips: Sendable {
         try await database.read { db in
             // A clip that services no longer use may still belong to a user, from earlier versions.
             let row = try db.one(
-                "SELECT * FROM speech_clips WHERE lookup = ? AND (? OR is_shared = 1)", db.keychain.lookup(request, of: owner),
+                "SELECT * FROM speech_clips WHERE lookup = ? AND (? = 1 OR is_shared = 1)", db.keychain.lookup(request, of: owner),
                 owner.user != nil)
             return try row.map { try Self.clip(from: $0, in: db) }
         }

@@ -6,24 +6,24 @@ struct Row {
 
     /// An optional type for a column that may be NULL.
     subscript<Value: SQLValue>(_ name: String) -> Value {
-        get throws { try Self.value(try columns.datum(name), name) }
+        get throws { try Self.value(columns.datum(name), name) }
     }
 
     subscript<Value: SQLValue>(_ index: Int) -> Value {
-        get throws { try Self.value(try columns.datum(index), "\(index)") }
+        get throws { try Self.value(columns.datum(index), "\(index)") }
     }
 
-    private static func value<Value: SQLValue>(_ datum: Datum, _ column: @autoclosure () -> String) throws -> Value {
-        guard let value = Value.value(of: datum) else { throw StoreError.damaged(location: "the column \(column()) of a row") }
+    private static func value<Value: SQLValue>(_ datum: Datum?, _ column: @autoclosure () -> String) throws -> Value {
+        guard let value = datum.flatMap(Value.value) else { throw StoreError.damaged(location: "the column \(column()) of a row") }
         return value
     }
 }
 
 /// A row as an engine has it.
 protocol SQLRow {
-    /// - Throws: `damaged` if there is no such column, or it cannot be read.
-    func datum(_ name: String) throws -> Datum
-    func datum(_ index: Int) throws -> Datum
+    /// Nil if there is no such column, or it cannot be read.
+    func datum(_ name: String) -> Datum?
+    func datum(_ index: Int) -> Datum?
 }
 
 /// Iterates over a statement's rows without copying column values, for lists. A column is valid until `next()`.

@@ -2,7 +2,7 @@ internal import CPostgres
 internal import Foundation
 
 /// Where the server is, and how long to wait for it.
-struct PostgresSettings: Sendable {
+package struct PostgresSettings: Sendable {
     /// A connection string or URI as libpq reads it ("Connection Strings" in PostgreSQL's documentation), possibly with several hosts.
     /// What it leaves open comes from libpq's environment variables and password file.
     let target: String
@@ -15,7 +15,7 @@ struct PostgresSettings: Sendable {
     /// How long the server may take beyond that to report it. Then it is considered as hanging.
     var grace = Duration.seconds(3)
 
-    init(target: String, password: String? = nil) {
+    package init(target: String, password: String? = nil) {
         self.target = target
         self.password = password
     }

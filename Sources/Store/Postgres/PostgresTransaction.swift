@@ -8,11 +8,14 @@ extension PostgresPool {
         case read
         /// Serializable: as if no other transaction ran at the same time. One of two conflicting transactions fails and runs again.
         case write
+        /// Each statement reads what was committed before it, so that a process that has waited for a lock sees what the other did.
+        case migration
 
         fileprivate var begin: String {
             switch self {
             case .read: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
             case .write: "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE"
+            case .migration: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
             }
         }
     }

@@ -37,26 +37,22 @@ extension GRDB.Database: SQLConnection {
 }
 
 extension GRDB.Row: SQLRow {
-    func datum(_ name: String) throws -> Datum { try Self.datum { try decode(DatabaseValue.self, forColumn: name) } }
-    func datum(_ index: Int) throws -> Datum { try Self.datum { try decode(DatabaseValue.self, atIndex: index) } }
-
-    private static func datum(_ value: () throws -> DatabaseValue) throws -> Datum {
-        do {
-            switch try value().storage {
-            case .null: return .null
-            case .int64(let integer): return .integer(integer)
-            case .double(let real): return .real(real)
-            case .string(let text): return .text(text)
-            case .blob(let bytes): return .blob(bytes)
-            }
-        } catch is RowDecodingError {
-            // Its description quotes the row.
-            throw StoreError.damaged(location: "a row of the database")
-        }
-    }
+    func datum(_ name: String) -> Datum? { (try? decode(DatabaseValue.self, forColumn: name)).map(Datum.init) }
+    func datum(_ index: Int) -> Datum? { (try? decode(DatabaseValue.self, atIndex: index)).map(Datum.init) }
 }
 
 extension Datum {
+    fileprivate init(_ value: DatabaseValue) {
+        self =
+            switch value.storage {
+            case .null: .null
+            case .int64(let integer): .integer(integer)
+            case .double(let real): .real(real)
+            case .string(let text): .text(text)
+            case .blob(let bytes): .blob(bytes)
+            }
+    }
+
     fileprivate var databaseValue: DatabaseValue {
         switch self {
         case .null: .null

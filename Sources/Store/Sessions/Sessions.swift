@@ -61,7 +61,7 @@ package struct Sessions: Sendable {
     /// Sessions of a user that have not ended, counted up to the limit.
     private static func openSessions(of user: UserID, in db: Transaction) throws -> Int {
         try db.value(
-            Int.self, "SELECT count(*) FROM (SELECT 1 FROM sessions WHERE user_id = ? AND ended_at IS NULL LIMIT ?)",
+            Int.self, "SELECT count(*) FROM (SELECT 1 FROM sessions WHERE user_id = ? AND ended_at IS NULL LIMIT ?) AS running",
             user, StoreLimits.openSessionsPerUserMax) ?? 0
     }
 

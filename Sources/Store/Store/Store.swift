@@ -33,13 +33,30 @@ package final class Store: Sendable {
     ///   - observe: called after each operation, on any thread.
     /// - Throws: before anything is modified: `alreadyOpen`, `wrongMasterKey`, `missing`, `fromTheFuture`; later: `damaged`, `full`,
     ///   `failed`.
-    package init(
+    package convenience init(
         directory: String, masterKeys: [MasterKey], access: Access = .owner, passwordCost: PasswordHash.Cost = .standard,
         sizeMax: Int? = nil, observing observe: @escaping StoreObserver = { _, _, _ in }
     ) throws(StoreError) {
         precondition(!masterKeys.isEmpty, "a store needs a master key")
-        database = try SQLiteDatabase.open(
+        let database = try SQLiteDatabase.open(
             directory: directory, masterKeys: masterKeys, access: access, sizeMax: sizeMax, observing: observe)
+        self.init(database, passwordCost: passwordCost)
+        // The previous owner may have ended right after a deletion.
+        if access == .owner { database.eraseSoon() }
+    }
+
+    /// - Throws: `unreachable`, `wrongMasterKey`, `missing`, `fromTheFuture`, `failed`.
+    package convenience init(
+        postgres settings: PostgresSettings, masterKeys: [MasterKey], access: Access = .owner, passwordCost: PasswordHash.Cost = .standard,
+        observing observe: @escaping StoreObserver = { _, _, _ in }
+    ) throws(StoreError) {
+        precondition(!masterKeys.isEmpty, "a store needs a master key")
+        self.init(
+            try PostgresDatabase.open(settings, masterKeys: masterKeys, access: access, observing: observe), passwordCost: passwordCost)
+    }
+
+    private init(_ database: any Database, passwordCost: PasswordHash.Cost) {
+        self.database = database
         accounts = Accounts(database: database, passwords: PasswordHasher(cost: passwordCost))
         sessions = Sessions(database: database)
         conversations = Conversations(database: database)
@@ -47,8 +64,6 @@ package final class Store: Sendable {
         webhooks = Webhooks(database: database)
         clips = Clips(database: database)
         assistants = Assistants(database: database)
-        // The previous owner may have ended right after a deletion.
-        if access == .owner { database.eraseSoon() }
     }
 
     /// The condition of a store's files, read without opening the store.

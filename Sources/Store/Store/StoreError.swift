@@ -17,6 +17,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case full
     /// The write queue is full (`StoreLimits.writesWaitingMax`), or another process holds the lock for too long.
     case busy
+    /// The database server cannot be reached, or the connection was lost: whether a change was written is unknown then.
+    case unreachable
     case cancelled
 
     /// Another process owns the store; nil if its number is unknown.
@@ -58,13 +60,14 @@ extension StoreError {
         switch self {
         case .full: "full"
         case .busy: "busy"
+        case .unreachable: "unreachable"
         case .damaged: "damaged"
         case .failed: "failed"
         default: nil
         }
     }
 
-    package static let operationalNames = ["full", "busy", "damaged", "failed"]
+    package static let operationalNames = ["full", "busy", "unreachable", "damaged", "failed"]
 }
 
 extension StoreError: CustomStringConvertible {
@@ -80,6 +83,7 @@ extension StoreError: CustomStringConvertible {
         case .refused(let reason): reason
         case .full: "The store's disk is full; free some space."
         case .busy: "The store is overloaded; try again later."
+        case .unreachable: "The store's database server cannot be reached; try again later."
         case .cancelled: "The request was cancelled."
         case .alreadyOpen(let directory, let process):
             "The store in \(directory) is in use by \(process.map { "process \($0)" } ?? "another process")."
@@ -96,7 +100,10 @@ extension StoreError: CustomStringConvertible {
 extension StoreError {
     private static let retryInterval = Duration.seconds(1)
 
-    /// Runs `body`, and repeats it while the store is `full` or `busy`.
+    /// Whether the same request may succeed later.
+    package var isTemporary: Bool { self == .full || self == .busy || self == .unreachable }
+
+    /// Runs `body`, and repeats it while the store is `full`, `busy` or `unreachable`.
     ///
     /// - Parameter willRetry: called before each pause.
     /// - Throws: `cancelled` once the task is cancelled; any other error of `body`.
@@ -104,7 +111,7 @@ extension StoreError {
         while !Task.isCancelled {
             do {
                 return try await body()
-            } catch let error as StoreError where error == .full || error == .busy {
+            } catch let error as StoreError where error.isTemporary {
                 willRetry(error)
                 try? await Task.sleep(for: retryInterval)
             }

@@ -13,6 +13,10 @@ package enum StoreLimits {
     /// How long to wait for another process's lock, in seconds.
     package static let lockTimeout = 5.0
 
+    /// PostgreSQL: rows per request of a statement with many, and how long each statement of a long read or a migration may take.
+    static let rowsPerFetch = 500
+    static let longReadTimeout = Duration.seconds(600)
+
     /// Reader threads, one per processor within this range.
     static let readersRange = 2...4
     /// Page cache per reader, in bytes.

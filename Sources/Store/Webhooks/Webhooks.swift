@@ -168,19 +168,21 @@ package struct Webhooks: Sendable {
         for webhook in webhooks {
             let (lane, id) = (lane(of: webhook, in: db), webhook.id)
             func sealed(_ column: String, _ text: String) -> Data { db.shared.seal(text, at: location(column, id, lane)) }
-            // Nothing is kept of a user or session that was deleted in the meantime.
-            let count = try db.execute(
+            // The lane comes first: its row is locked when the webhook takes its number, so that numbers are committed in their order.
+            try openLane(of: webhook, in: db, at: now)
+            // Nothing is kept of a user or session that was deleted in the meantime, and nothing is enqueued twice.
+            try db.execute(
                 """
                 INSERT INTO webhooks (id, lane, event, endpoint, room, body, user_id, session_id, told_at, expires_at, request, status,
                     is_transient)
                 SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 'waiting', ?12
                 WHERE (?7 IS NULL OR EXISTS (SELECT 1 FROM users WHERE id = ?7))
                 AND (?8 IS NULL OR EXISTS (SELECT 1 FROM sessions WHERE id = ?8))
+                ON CONFLICT DO NOTHING
                 """,
                 id, lane, webhook.event, sealed("endpoint", webhook.endpoint), sealed("room", webhook.room), sealed("body", webhook.body),
                 webhook.userID, webhook.sessionID, now, now + (webhook.lifetime ?? StoreLimits.webhookLifetime),
                 cause(of: webhook).map { sealed("request", $0) }, webhook.lifetime != nil)
-            if count == 1 { try openLane(of: webhook, in: db, at: now) }
         }
     }
 
@@ -233,11 +235,13 @@ package struct Webhooks: Sendable {
         try db.one("SELECT * FROM webhooks WHERE lane = ? AND closed_at IS NULL ORDER BY number LIMIT 1", lane)
     }
 
-    /// An open lane keeps its due time: one of its webhooks may be in flight.
+    /// Opens a lane, or locks an open one. That keeps its due time: one of its webhooks may be in flight. A lane without webhooks is deleted
+    /// by `lease`.
     private static func openLane(of webhook: OutgoingWebhook, in db: Transaction, at now: WallTime) throws {
         try db.execute(
-            "INSERT INTO webhook_lanes (lane, endpoint, due_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            lane(of: webhook, in: db), receiver(webhook.endpoint, in: db), now)
+            """
+            INSERT INTO webhook_lanes (lane, endpoint, due_at) VALUES (?, ?, ?) ON CONFLICT (lane) DO UPDATE SET endpoint = excluded.endpoint
+            """, lane(of: webhook, in: db), receiver(webhook.endpoint, in: db), now)
     }
 
     private static func setDue(_ due: WallTime, ofLane lane: Data, isLeased: Bool = false, in db: Transaction) throws {

@@ -78,7 +78,7 @@ struct StoreSettings {
                     + "made with this store, after `store rotate-key` the new one, in --master-key or `master_key_file`")
         } catch let error as StoreError {
             switch error {
-            case .full, .busy, .cancelled, .failed: throw CommandFailure("data: \(error)")
+            case .full, .busy, .unreachable, .cancelled, .failed: throw CommandFailure("data: \(error)")
             default: throw UsageError("data: \(error)")
             }
         } catch let error as MasterKeyError {

@@ -1,4 +1,3 @@
-import GRDB
 import Identity
 import Store
 import Synchronization
@@ -61,8 +60,8 @@ struct AccountCodeTests {
     func aRequestIsWrittenWhetherTheAccountExistsOrNot(email: String) async throws {
         _ = try await world.makeUser("ann@example.org")
         _ = try await requestedCode("ann@example.org", at: world.now)
-        func count() throws -> Int? { try world.thief { db in try Int.fetchOne(db, sql: "SELECT count FROM account_requests") } }
-        let before = try #require(try count())
+        func count() throws -> Int { try world.count("SELECT count FROM account_requests") }
+        let before = try count()
         _ = try await requestedCode(email, at: world.now)
         _ = try await store.accounts.resetPassword(email: email, code: AccountCode.Text(typed: "x"), to: Self.next, at: world.now)
         #expect(try count() == before + 2)
@@ -89,7 +88,7 @@ struct AccountCodeTests {
         let user = try await world.makeUser("ann@example.org")
         _ = try await world.makeUser("bob@example.org")
         for email in ["ann@example.org", "bob@example.org"] { _ = try await requestedCode(email, at: world.now) }
-        func count() throws -> Int? { try world.thief { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM account_codes") } }
+        func count() throws -> Int { try world.count("SELECT count(*) FROM account_codes") }
         try await store.accounts.deleteUser(user.id)
         #expect(try count() == 1)
         try await store.expire(at: world.now + StoreLimits.codeLifetime)

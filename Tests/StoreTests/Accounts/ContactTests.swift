@@ -1,4 +1,3 @@
-import GRDB
 import Identity
 import Testing
 import Wire

@@ -1,4 +1,3 @@
-import GRDB
 import Identity
 import Store
 import Testing
@@ -79,10 +78,10 @@ struct UserTests {
         let user = try await world.makeUser()
         try await world.talk(user, ["hello"])
         // As it is when the process ends after the first commit.
-        try world.thief { db in try db.execute(sql: "DELETE FROM user_keys") }
+        try world.tamper("DELETE FROM user_keys")
         await #expect(throws: StoreError.notFound) { try await store.accounts.user(user.id) }
         #expect(try await store.verify().isClean)
         try await store.expire(at: world.now)
-        #expect(try world.thief { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM users") } == 0)
+        #expect(try world.count("SELECT count(*) FROM users") == 0)
     }
 }

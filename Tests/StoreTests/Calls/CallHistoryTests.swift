@@ -1,4 +1,3 @@
-import GRDB
 import Identity
 import Testing
 import Wire
@@ -48,9 +47,7 @@ struct CallHistoryTests {
         try await note("CA_a", of: ann, at: world.now)
         try await store.accounts.deleteUser(ann.id)
         try await note("CA_b", of: ann, at: world.now)
-        let left = try world.thief { db in
-            try Int.fetchOne(db, sql: "SELECT (SELECT count(*) FROM calls) + (SELECT count(*) FROM contacts)")
-        }
+        let left = try world.count("SELECT (SELECT count(*) FROM calls) + (SELECT count(*) FROM contacts)")
         #expect(left == 0)
     }
 }

@@ -1,4 +1,3 @@
-import GRDB
 import Identity
 import Store
 import Testing
@@ -75,6 +74,6 @@ struct PushDeviceTests {
         #expect(try await store.verify().isClean)
         try await store.accounts.deleteUser(ann.id)
         #expect(try await store.calls.pushDevices(of: ann.id).isEmpty)
-        #expect(try world.thief { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM push_devices") } == 0)
+        #expect(try world.count("SELECT count(*) FROM push_devices") == 0)
     }
 }

@@ -1,6 +1,6 @@
-import GRDB
-import Store
 import Testing
+
+@testable import Store
 
 /// Lasting conversations.
 struct ConversationTests {
@@ -81,11 +81,11 @@ struct ConversationTests {
         try world.thief { db in
             for _ in 0..<count {
                 let id = ConversationID().text
-                try db.execute(sql: "INSERT INTO conversations SELECT ?, created_at, name, 1 FROM conversations LIMIT 1", arguments: [id])
+                _ = try db.execute("INSERT INTO conversations SELECT ?, created_at, name, 1 FROM conversations LIMIT 1", [id])
                 for (member, state) in [(ann, ConversationMember.State.joined), (user, state)] {
-                    try db.execute(
-                        sql: "INSERT INTO conversation_members (conversation_id, user_id, state, since, position) VALUES (?, ?, ?, 1, 1)",
-                        arguments: [id, member.id.text, state.rawValue])
+                    _ = try db.execute(
+                        "INSERT INTO conversation_members (conversation_id, user_id, state, since, position) VALUES (?, ?, ?, 1, 1)",
+                        [id, member.id, state])
                 }
             }
         }
@@ -116,14 +116,13 @@ struct ConversationTests {
         let id = try await talk()
         _ = try await store.conversations.say("from Ann", in: id, by: ann.id, at: world.now)
         try world.thief { db in
-            try db.execute(
-                sql: """
-                    WITH RECURSIVE n(i) AS (SELECT 5 UNION ALL SELECT i + 1 FROM n WHERE i < ?3)
-                    INSERT INTO conversation_events (conversation_id, number, user_id, kind, at)
-                    SELECT ?1, i, ?2, 'member:joined', ?4 FROM n
-                    """,
-                arguments: [id.text, bob.id.text, StoreLimits.eventsPerConversationMax, world.now.milliseconds])
-            try db.execute(sql: "UPDATE conversations SET last_event = ?", arguments: [StoreLimits.eventsPerConversationMax])
+            _ = try db.execute(
+                """
+                WITH RECURSIVE n(i) AS (SELECT 5 UNION ALL SELECT i + 1 FROM n WHERE i < ?3)
+                INSERT INTO conversation_events (conversation_id, number, user_id, kind, at)
+                SELECT ?1, i, ?2, 'member:joined', ?4 FROM n
+                """, [id, bob.id, StoreLimits.eventsPerConversationMax, world.now])
+            _ = try db.execute("UPDATE conversations SET last_event = ?", [StoreLimits.eventsPerConversationMax])
         }
         for _ in 0..<5 { _ = try await store.conversations.say("flood", in: id, by: bob.id, at: world.now) }
         _ = try await store.conversations.say("still here", in: id, by: ann.id, at: world.now)
@@ -145,9 +144,7 @@ struct ConversationTests {
     @Test func theLastMembersLeaveDeletesTheConversation() async throws {
         let id = try await talk()
         for user in [ann, bob] { try await store.conversations.leave(id, of: user.id, at: world.now) }
-        let left = try world.thief { db in
-            try Int.fetchOne(db, sql: "SELECT (SELECT count(*) FROM conversations) + (SELECT count(*) FROM conversation_events)")
-        }
+        let left = try world.count("SELECT (SELECT count(*) FROM conversations) + (SELECT count(*) FROM conversation_events)")
         #expect(left == 0)
     }
 
@@ -174,7 +171,7 @@ struct ConversationTests {
         #expect(try await store.conversations.members(of: id, for: ann.id).elements.map(\.user) == [ann.id])
         #expect(try await store.verify().isClean)
         try await store.accounts.deleteUser(ann.id)
-        #expect(try world.thief { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM conversations") } == 0, "it has no members")
+        #expect(try world.count("SELECT count(*) FROM conversations") == 0, "it has no members")
     }
 
     @Test func eventsAreKeptAsLongAsTheirUserWants() async throws {

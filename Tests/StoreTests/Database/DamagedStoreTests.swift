@@ -5,7 +5,7 @@ import Store
 import Testing
 
 /// A damaged store says so, names what is damaged, and ends no process.
-struct DamagedStoreTests {
+@Suite(.onlyOnSQLite) struct DamagedStoreTests {
     private let world: StoreWorld
     private let (user, session): (User, Session)
 
@@ -26,7 +26,7 @@ struct DamagedStoreTests {
     @Test(arguments: ["users.profile", "sessions.about", "turns.text", "summaries.title"])
     func valuesOfAnotherTypeAreReported(_ column: String) async throws {
         let parts = column.split(separator: ".")
-        try world.thief { db in try db.execute(sql: "UPDATE \(parts[0]) SET \(parts[1]) = 7") }
+        try world.sqliteThief { db in try db.execute(sql: "UPDATE \(parts[0]) SET \(parts[1]) = 7") }
         let problems = try await world.store.verify().problems
         #expect(!problems.isEmpty && problems.allSatisfy { $0.contains("Cannot be read") }, "\(problems)")
         await #expect {
@@ -37,7 +37,7 @@ struct DamagedStoreTests {
 
     @Test func whatSQLiteCannotReadIsReportedAndTheRestIsRead() async throws {
         let page = try #require(
-            try world.thief { db in try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'turns'") })
+            try world.sqliteThief { db in try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'turns'") })
         // Nothing of the page is in the log.
         try await world.store.compact()
         try world.store.close()
@@ -55,7 +55,7 @@ struct DamagedStoreTests {
 
     @Test func openingNamesTheStoreAndTheRemedy() async throws {
         try world.store.close()
-        try world.thief { db in try db.execute(sql: "UPDATE store_keys SET sealed = 7") }
+        try world.sqliteThief { db in try db.execute(sql: "UPDATE store_keys SET sealed = 7") }
         let path = world.directory + "/patchbay.sqlite"
         for _ in 1...2 {
             let error = #expect(throws: StoreError.self) { try reopened() }

@@ -5,7 +5,7 @@ import Store
 import Testing
 
 /// The database files must not contain personal data in plain text, neither before nor after a deletion.
-struct DiskTests {
+@Suite(.onlyOnSQLite) struct DiskTests {
     let world: StoreWorld
     var store: Store { world.store }
 
@@ -32,7 +32,7 @@ struct DiskTests {
 
     /// The sealed bytes of a turn, to be searched for in the files.
     func sealed(_ sql: String = "SELECT text FROM turns LIMIT 1") throws -> Data {
-        try #require(try world.thief { db in try Data.fetchOne(db, sql: sql) })
+        try #require(try world.sqliteThief { db in try Data.fetchOne(db, sql: sql) })
     }
 
     @Test func storedDataIsRead() async throws {
@@ -69,7 +69,7 @@ struct DiskTests {
         for start in stride(from: 0, to: turn.count - 64, by: 1_000) {
             #expect(try world.files(with: turn[(turn.startIndex + start)...].prefix(64)).isEmpty)
         }
-        #expect(try world.thief { db in try Int.fetchOne(db, sql: "PRAGMA freelist_count") } == 0)
+        #expect(try world.sqliteThief { db in try Int.fetchOne(db, sql: "PRAGMA freelist_count") } == 0)
     }
 
     @Test func retentionFollowsTheUsersSettings() async throws {
@@ -111,7 +111,7 @@ struct DiskTests {
         try await store.webhooks.delivered(leased[0], at: world.now)
         try await store.expire(at: world.now + StoreLimits.webhooksKept)
         #expect(try await store.webhooks.list().isEmpty)
-        #expect(try world.thief { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM session_starts") } == 0)
+        #expect(try world.sqliteThief { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM session_starts") } == 0)
     }
 
     @Test func theLogIsTruncatedDuringContinuousWrites() async throws {

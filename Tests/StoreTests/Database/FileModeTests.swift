@@ -4,7 +4,7 @@ import Store
 import Testing
 
 /// The store's files belong to their owner alone.
-struct FileModeTests {
+@Suite(.onlyOnSQLite) struct FileModeTests {
     private let world: StoreWorld
 
     init() throws { world = try StoreWorld() }

@@ -3,7 +3,7 @@ import Glibc
 import Store
 import Testing
 
-struct FullDiskTests {
+@Suite(.onlyOnSQLite) struct FullDiskTests {
     @Test func aFullStoreKeepsReadingAndRecovers() async throws {
         let world = try StoreWorld(sizeMax: 400_000)
         let store = world.store
@@ -53,7 +53,7 @@ struct FullDiskTests {
     /// In bytes.
     private static func emptySize() throws -> Int {
         let world = try StoreWorld()
-        return try world.thief { db in
+        return try world.sqliteThief { db in
             let (count, size) = (try Int.fetchOne(db, sql: "PRAGMA page_count"), try Int.fetchOne(db, sql: "PRAGMA page_size"))
             return (count ?? 0) * (size ?? 0)
         }

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// A process that is killed at a random moment while it writes.
-@Suite(.serialized) struct KillTests {
+@Suite(.serialized, .onlyOnSQLite) struct KillTests {
     @Test func acknowledgedWritesSurviveAnyKillOnce() async throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("kill-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: directory) }

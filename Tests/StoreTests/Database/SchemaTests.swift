@@ -2,7 +2,7 @@ import GRDB
 import Store
 import Testing
 
-struct SchemaTests {
+@Suite(.onlyOnSQLite) struct SchemaTests {
     /// As tables were before summaries lay in the order of lists.
     private static let backToTheFirst = """
         CREATE TABLE old (
@@ -60,7 +60,7 @@ struct SchemaTests {
         let before = try await users.asyncMap { try await world.store.sessions.list(of: $0.id).elements }
         let record = try await world.store.sessions.record(of: before[1][0].id, of: users[1].id)
         try world.store.close()
-        try world.thief { db in try db.execute(sql: Self.backToTheFirst) }
+        try world.sqliteThief { db in try db.execute(sql: Self.backToTheFirst) }
 
         let store = try Store(directory: world.directory, masterKeys: [world.masterKey], passwordCost: StoreWorld.quickCost)
         #expect(try await users.asyncMap { try await store.sessions.list(of: $0.id).elements } == before)
@@ -77,7 +77,7 @@ struct SchemaTests {
     /// The cost of a page depends on its size, not on the size of the store.
     @Test func aListIsReadFromItsIndexWithoutSorting() async throws {
         let world = try StoreWorld()
-        let plan = try world.thief { db in
+        let plan = try world.sqliteThief { db in
             try Row.fetchAll(
                 db,
                 sql: """

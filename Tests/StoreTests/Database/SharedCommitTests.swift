@@ -5,7 +5,7 @@ import Store
 import Testing
 
 /// Writes that arrive during a commit share the next one. Here another connection locks the database until enough writes are queued.
-struct SharedCommitTests {
+@Suite(.onlyOnSQLite) struct SharedCommitTests {
     let world: StoreWorld
     var store: Store { world.store }
 

@@ -2,7 +2,9 @@ import Store
 import Testing
 
 struct UnavailableStoreTests {
-    @Test(.timeLimit(.minutes(1)), arguments: [StoreError.full, .busy]) func repetitionsEndWithTheirTask(_ error: StoreError) async {
+    @Test(.timeLimit(.minutes(1)), arguments: [StoreError.full, .busy, .unreachable]) func repetitionsEndWithTheirTask(_ error: StoreError)
+        async
+    {
         let (retries, continuation) = AsyncStream.makeStream(of: Void.self)
         let task = Task {
             try await StoreError.retryingWhileUnavailable { reason in

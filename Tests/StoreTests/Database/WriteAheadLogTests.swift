@@ -4,7 +4,7 @@ import Store
 import Testing
 
 /// Deleted data stays in the write-ahead log for a while, encrypted.
-struct WriteAheadLogTests {
+@Suite(.onlyOnSQLite) struct WriteAheadLogTests {
     let world: StoreWorld
     var store: Store { world.store }
 

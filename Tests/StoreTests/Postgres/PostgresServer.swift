@@ -25,6 +25,7 @@ final class PostgresServer: Sendable {
 
     /// Of the socket and the data.
     let folder: String
+    var dataFolder: String { folder + "/data" }
     private let options: [String]
     /// Kept until the server is to end.
     private let lifeline = Mutex<Lifeline?>(nil)

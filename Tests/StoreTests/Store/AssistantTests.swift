@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import Identity
 import Store
 import Testing
@@ -29,19 +28,15 @@ struct AssistantTests {
         let shop = AssistantDefinition(id: "shop", instructions: "Sell rare books only.")
         try await store.assistants.save(shop, at: world.now)
         try store.close()
-        let files = try FileManager.default.contentsOfDirectory(atPath: world.directory)
-        for file in files {
-            let content = FileManager.default.contents(atPath: world.directory + "/" + file) ?? Data()
-            #expect(content.range(of: Data("rare books".utf8)) == nil, "\(file)")
-        }
-        let reopened = try Store(directory: world.directory, masterKeys: [world.masterKey], passwordCost: StoreWorld.quickCost)
+        #expect(try world.files(with: "rare books".utf8) == [])
+        let reopened = try world.reopen()
         #expect(try await reopened.assistants.list() == [shop])
         try reopened.close()
     }
 
     @Test func aDefinitionMovedToAnotherIdIsDamage() async throws {
         try await store.assistants.save(AssistantDefinition(id: "shop"), at: world.now)
-        try world.thief { db in try db.execute(sql: "UPDATE assistants SET id = 'zoo'") }
+        try world.tamper("UPDATE assistants SET id = 'zoo'")
         await #expect(throws: StoreError.damaged(location: "assistants.definition.zoo")) { try await store.assistants.list() }
         #expect(try await store.verify().problems.count == 1)
     }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import Store
 import Testing
 import Wire
@@ -36,7 +35,7 @@ struct WebhookTests {
         caused.requestID = "request-of-a-client"
         try await store.webhooks.enqueue([caused, webhook("two", room: "r2")], at: world.now)
         #expect(try await lease().map(\.webhook.requestID).sorted { ($0 ?? "") < ($1 ?? "") } == [nil, "request-of-a-client"])
-        let stored = try world.thief { db in try Data.fetchAll(db, sql: "SELECT request FROM webhooks WHERE request IS NOT NULL") }
+        let stored = try world.blobs("SELECT request FROM webhooks WHERE request IS NOT NULL")
         #expect(stored.count == 1 && stored[0].range(of: Data("request-of-a-client".utf8)) == nil)
         #expect(try await store.verify().isClean)
     }

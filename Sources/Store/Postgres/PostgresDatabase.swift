@@ -1,0 +1,134 @@
+internal import Foundation
+internal import Identity
+internal import Synchronization
+
+/// A store in a PostgreSQL database, which several processes may use.
+///
+/// Writes are serializable: a body that has seen what another transaction changed meanwhile runs again. Reads are of one snapshot. Deleted
+/// rows remain in the engine's files, sealed, until they are vacuumed; those of keys are vacuumed at once.
+final class PostgresDatabase: Database {
+    let observe: StoreObserver
+    private let pool: PostgresPool
+    private let keys: Mutex<Keychain>
+    private let writes = Mutex(0)
+
+    /// - Parameter pool: of a database with the current schema.
+    private init(_ pool: PostgresPool, _ keychain: Keychain, observing observe: @escaping StoreObserver) {
+        self.pool = pool
+        self.observe = observe
+        keys = Mutex(keychain)
+    }
+
+    var threads: StoreThreads { pool.threads }
+    var keychain: Keychain { keys.withLock { $0 } }
+
+    func adopt(_ key: MasterKey) { keys.withLock { $0.add(key) } }
+
+    func close() { pool.close() }
+
+    // MARK: Transactions
+
+    func read<T: Sendable>(_ body: @Sendable (Transaction) throws -> T) async throws(StoreError) -> T {
+        try await run(.read, .read, body)
+    }
+
+    func readLong<T: Sendable>(_ body: @escaping @Sendable (Transaction) throws -> T) async throws(StoreError) -> T {
+        try await run(.longRead, .read, timeout: StoreLimits.longReadTimeout, body)
+    }
+
+    func write<T: Sendable>(_ body: @escaping @Sendable (Transaction) throws -> T) async throws(StoreError) -> T {
+        let isAccepted = writes.withLock { count in
+            guard count < StoreLimits.writesWaitingMax else { return false }
+            count += 1
+            return true
+        }
+        guard isAccepted else { throw .busy }
+        defer { writes.withLock { $0 -= 1 } }
+        return try await run(.write, .write, body)
+    }
+
+    func delete<T: Sendable>(_ body: @escaping @Sendable (Transaction) throws -> T) async throws(StoreError) -> T {
+        try await write(body)
+    }
+
+    private func run<T: Sendable>(
+        _ operation: StoreOperation, _ mode: PostgresPool.Mode, timeout: Duration? = nil, _ body: @Sendable (Transaction) throws -> T
+    ) async throws(StoreError) -> T {
+        let keychain = keychain
+        return try await observed(operation) {
+            try await withTaskExecutorPreference(pool.threads) {
+                try pool.transaction(mode, timeout: timeout) { connection in
+                    try body(Transaction(connection: connection, keychain: keychain))
+                }
+            }
+        }
+    }
+
+    // MARK: Space
+
+    /// Only keys are vacuumed at once: without them nothing of a user can be read.
+    func eraseSoon() {}
+
+    func compact() async throws(StoreError) {
+        do {
+            _ = try await withTaskExecutorPreference(pool.threads) {
+                try pool.with { connection in try connection.run("VACUUM user_keys, store_keys") }
+            }
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    func compactUnlessRead() async throws(StoreError) {
+        do { try await compact() } catch .busy {} catch .full {}
+    }
+
+    func copy<T: Sendable>(to path: String, reading body: @escaping @Sendable (Transaction) throws -> T) async throws -> T {
+        throw StoreError.refused("This store is in PostgreSQL; back it up with `pg_dump`.")
+    }
+}
+
+extension PostgresDatabase {
+    /// The key of the lock that keeps processes from migrating at the same time.
+    private static let migrationLock: Int64 = 0x7061_7463_6862_6179
+    private static let steps = "schema_steps"
+
+    /// Opens the store in a database. An owner creates or updates its schema.
+    static func open(
+        _ settings: PostgresSettings, masterKeys: [MasterKey], access: Store.Access, observing observe: @escaping StoreObserver
+    ) throws(StoreError) -> PostgresDatabase {
+        let pool = PostgresPool(settings)
+        do {
+            let keychain = try pool.transaction(.migration, timeout: StoreLimits.longReadTimeout) { connection in
+                if access == .owner { try migrate(connection, masterKeys) }
+                guard try doneSteps(connection).contains(Schema.steps[0].name) else { throw StoreError.missing(directory: "the database") }
+                return try Keychain.open(in: connection, with: masterKeys)
+            }
+            return PostgresDatabase(pool, keychain, observing: observe)
+        } catch {
+            pool.close()
+            throw StoreError(error)
+        }
+    }
+
+    private static func migrate(_ connection: PostgresConnection, _ masterKeys: [MasterKey]) throws {
+        _ = try connection.all("SELECT pg_advisory_xact_lock(?)::text", [migrationLock])
+        try connection.run("CREATE TABLE IF NOT EXISTS \(steps) (name text PRIMARY KEY)")
+        let done = try doneSteps(connection)
+        for (index, step) in Schema.steps.enumerated() where !done.contains(step.name) {
+            try connection.run(PostgresDialect.definition(step.sql))
+            if index == 0 { try Keychain.make(in: connection, with: masterKeys) }
+            _ = try connection.execute("INSERT INTO \(steps) VALUES (?)", [step.name])
+        }
+    }
+
+    /// Empty if there is no store.
+    ///
+    /// - Throws: `fromTheFuture` if this program does not know all of them.
+    private static func doneSteps(_ connection: PostgresConnection) throws -> Set<String> {
+        guard try connection.one("SELECT 1 WHERE to_regclass(?) IS NOT NULL", [steps]) != nil else { return [] }
+        let done = Set(try connection.all("SELECT name FROM \(steps)", []).map { try $0[0] as String })
+        guard done.isSubset(of: Schema.steps.map(\.name)) else { throw StoreError.fromTheFuture }
+        return done
+    }
+}
