@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: setup setup-tests models demo test test-web test-browser screens bench simulate fuzz fuzz-api budget format dist npm wheel test-python test-packages reference certs interop clean help
+.PHONY: setup setup-tests models demo test test-web test-store test-browser screens bench simulate fuzz fuzz-api budget format dist npm wheel test-python test-packages reference certs interop clean help
 
 SWIFT ?= swift
 

@@ -86,6 +86,13 @@ extension Setting {
             "data", .path, example: "/var/lib/patchbay", option: "data", provides: "accounts and sessions",
             "The directory of the store, encrypted with the master key; enables accounts, sessions and calls. Created if missing."),
         Setting(
+            "database", .text, example: "postgresql://patchbay@db.example/patchbay?sslmode=verify-full", option: "database", isSecret: true,
+            "The connection URI of a PostgreSQL database that holds the store, instead of a file in `data`, which then has recordings only."
+        ),
+        Setting(
+            "database_password_file", .path, example: "/etc/patchbay/database.password", needs: "database",
+            "The file with the database's password, if neither `database` nor libpq's password file has it."),
+        Setting(
             "master_key_file", .path, example: "/etc/patchbay/master.key", option: "master-key", needs: "data",
             """
             The file with the store's master key: 32 bytes in hexadecimal; created for a new store, so keep a copy elsewhere. \

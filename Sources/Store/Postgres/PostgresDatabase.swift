@@ -13,7 +13,7 @@ final class PostgresDatabase: Database {
     private let writes = Mutex(0)
 
     /// - Parameter pool: of a database with the current schema.
-    private init(_ pool: PostgresPool, _ keychain: Keychain, observing observe: @escaping StoreObserver) {
+    init(_ pool: PostgresPool, _ keychain: Keychain, observing observe: @escaping StoreObserver) {
         self.pool = pool
         self.observe = observe
         keys = Mutex(keychain)
@@ -85,50 +85,5 @@ final class PostgresDatabase: Database {
 
     func copy<T: Sendable>(to path: String, reading body: @escaping @Sendable (Transaction) throws -> T) async throws -> T {
         throw StoreError.refused("This store is in PostgreSQL; back it up with `pg_dump`.")
-    }
-}
-
-extension PostgresDatabase {
-    /// The key of the lock that keeps processes from migrating at the same time.
-    private static let migrationLock: Int64 = 0x7061_7463_6862_6179
-    private static let steps = "schema_steps"
-
-    /// Opens the store in a database. An owner creates or updates its schema.
-    static func open(
-        _ settings: PostgresSettings, masterKeys: [MasterKey], access: Store.Access, observing observe: @escaping StoreObserver
-    ) throws(StoreError) -> PostgresDatabase {
-        let pool = PostgresPool(settings)
-        do {
-            let keychain = try pool.transaction(.migration, timeout: StoreLimits.longReadTimeout) { connection in
-                if access == .owner { try migrate(connection, masterKeys) }
-                guard try doneSteps(connection).contains(Schema.steps[0].name) else { throw StoreError.missing(directory: "the database") }
-                return try Keychain.open(in: connection, with: masterKeys)
-            }
-            return PostgresDatabase(pool, keychain, observing: observe)
-        } catch {
-            pool.close()
-            throw StoreError(error)
-        }
-    }
-
-    private static func migrate(_ connection: PostgresConnection, _ masterKeys: [MasterKey]) throws {
-        _ = try connection.all("SELECT pg_advisory_xact_lock(?)::text", [migrationLock])
-        try connection.run("CREATE TABLE IF NOT EXISTS \(steps) (name text PRIMARY KEY)")
-        let done = try doneSteps(connection)
-        for (index, step) in Schema.steps.enumerated() where !done.contains(step.name) {
-            try connection.run(PostgresDialect.definition(step.sql))
-            if index == 0 { try Keychain.make(in: connection, with: masterKeys) }
-            _ = try connection.execute("INSERT INTO \(steps) VALUES (?)", [step.name])
-        }
-    }
-
-    /// Empty if there is no store.
-    ///
-    /// - Throws: `fromTheFuture` if this program does not know all of them.
-    private static func doneSteps(_ connection: PostgresConnection) throws -> Set<String> {
-        guard try connection.one("SELECT 1 WHERE to_regclass(?) IS NOT NULL", [steps]) != nil else { return [] }
-        let done = Set(try connection.all("SELECT name FROM \(steps)", []).map { try $0[0] as String })
-        guard done.isSubset(of: Schema.steps.map(\.name)) else { throw StoreError.fromTheFuture }
-        return done
     }
 }

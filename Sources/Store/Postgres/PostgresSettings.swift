@@ -36,25 +36,35 @@ package struct PostgresSettings: Sendable {
         return parameters
     }
 
+    /// Whether the target is a connection string.
+    package var isValid: Bool { (try? check()) != nil }
+
+    /// Where the database is, for people: without user and password.
+    package var name: String {
+        let place = [try? option("host"), try? option("port")].compactMap(\.self).joined(separator: ":")
+        return "postgresql://\(place)/\((try? option("dbname")) ?? "")"
+    }
+
     /// - Throws: `other` if the target is no connection string. libpq's message is left out, since it quotes what may be the password.
     func check() throws(PostgresError) {
-        _ = try targetPassword()
+        _ = try option("password")
     }
 
     /// Replaces passwords in a message.
     func redact(_ message: String) -> String {
-        let passwords = [password, try? targetPassword()].compactMap(\.self).filter { !$0.isEmpty }
+        let passwords = [password, try? option("password")].compactMap(\.self).filter { !$0.isEmpty }
         return passwords.reduce(message) { $0.replacingOccurrences(of: $1, with: "***") }
     }
 
-    private func targetPassword() throws(PostgresError) -> String? {
+    /// What the target says; nil if it leaves it open.
+    private func option(_ name: String) throws(PostgresError) -> String? {
         guard let options = PQconninfoParse(target, nil) else {
             throw PostgresError(.other, "the connection string of the database cannot be read")
         }
         defer { PQconninfoFree(options) }
         var option = options
         while let keyword = option.pointee.keyword {
-            if String(cString: keyword) == "password" { return option.pointee.val.map { String(cString: $0) } }
+            if String(cString: keyword) == name { return option.pointee.val.map { String(cString: $0) } }
             option += 1
         }
         return nil

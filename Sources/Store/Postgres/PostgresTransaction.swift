@@ -14,14 +14,16 @@ extension PostgresPool {
         fileprivate var begin: String {
             switch self {
             case .read: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-            case .write: "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE"
+            // A sequential scan conflicts with every write to its table ("Serializable Isolation Level" in PostgreSQL's documentation), and
+            // the planner prefers it for small tables.
+            case .write: "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE; SET LOCAL enable_seqscan = off"
             case .migration: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
             }
         }
     }
 
     /// How often a transaction runs in all.
-    static let attemptsMax = 20
+    static let attemptsMax = 100
     /// The pauses between attempts.
     private static let conflictBackOff = PostgresBackOff(first: .milliseconds(1), max: .milliseconds(50))
 

@@ -82,6 +82,15 @@ package final class Store: Sendable {
         try SQLiteDatabase.condition(directory: directory, masterKeys: masterKeys)
     }
 
+    /// The same of a store in PostgreSQL, with the server's version, and how long it takes to answer.
+    ///
+    /// - Throws: `wrongMasterKey`, `fromTheFuture`, `damaged`, `failed`.
+    package static func condition(
+        postgres settings: PostgresSettings, masterKeys: [MasterKey]
+    ) throws(StoreError) -> (Condition, version: String, latency: Duration) {
+        try PostgresDatabase.condition(settings, masterKeys: masterKeys)
+    }
+
     /// The key that signs users' access tokens. It belongs to the store, so tokens survive restarts and end with the store.
     package var userTokenKey: SealingKey { database.keychain.shared.derived(for: "user tokens") }
 

@@ -32,7 +32,7 @@ struct GatewayProcess: Sendable {
             try BackendServices(
                 store: try store.open(.owner, log, observing: { counters.record($0, $1, $2) }),
                 externalIssuer: configuration.externalIssuer, publicURL: configuration.publicURL,
-                recordingsDirectory: configuration.recordsSessions ? store.directory + "/recordings" : nil,
+                recordingsDirectory: configuration.recordsSessions ? store.directory.map { $0 + "/recordings" } : nil,
                 dispatch: inbox, webhookEndpoints: configuration.webhooks?.urls ?? [], assistants: assistants,
                 accountSettings: configuration.accounts, operatorLog: operatorLog)
         }

@@ -50,6 +50,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: .of("key")) var key: String?
     @Option(parsing: .unconditional, help: .of("shards")) var shards: Int?
     @Option(help: .of("data")) var data: String?
+    @Option(help: .of("database")) var database: String?
     @Option(help: .of("master_key_file")) var masterKey: String?
     @Option(name: .customLong("tls-fast-path"), help: .of("tls.fast_path")) var tlsFastPath: String?
     @Option(help: .of("log_level")) var logLevel: String?
@@ -60,7 +61,8 @@ struct ServeCommand: AsyncParsableCommand {
         [
             "host": host.map(ConfigContent.string), "port": port.map(ConfigContent.int), "cert": cert.map(ConfigContent.string),
             "key": key.map(ConfigContent.string), "shards": shards.map(ConfigContent.int), "data": data.map(ConfigContent.string),
-            "master_key_file": masterKey.map(ConfigContent.string), "tls.fast_path": tlsFastPath.map(ConfigContent.string),
+            "database": database.map(ConfigContent.string), "master_key_file": masterKey.map(ConfigContent.string),
+            "tls.fast_path": tlsFastPath.map(ConfigContent.string),
             "log_level": logLevel.map(ConfigContent.string), "log_format": logFormat.map(ConfigContent.string),
         ]
     }

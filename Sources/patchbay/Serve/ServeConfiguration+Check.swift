@@ -48,7 +48,7 @@ extension ServeConfiguration {
         }
         ok("keys", "\(keys.issuers.joined(separator: ", ")): ok")
         if !assistants.isEmpty { ok("assistants", "\(assistants.map(\.id).joined(separator: ", ")): ok") }
-        if let store { attempt { ok("store", "\(store.directory): \(try store.check())") } } else { ok("store", "none") }
+        if let store { attempt { ok("store", "\(store.name): \(try store.check())") } } else { ok("store", "none") }
         attempt {
             try bindPorts()
             ok("ports", "\(listed(["port", "shard_ports"])) on \(settings.host): ok")

@@ -82,10 +82,19 @@ struct ServeConfiguration {
             fastPath: TLSFastPath(try reader.choice("tls.fast_path")),
             nodeName: try reader.text(ifSet: "node") ?? ProcessInfo.processInfo.hostName,
             version: Version.text, release: Version.commit == nil ? nil : Version.text)
-        let store = try reader.text(ifSet: "data").map { directory in
-            StoreSettings(
-                directory: directory, masterKey: flags.masterKey == nil ? environment["PATCHBAY_MASTER_KEY"].map(SecretText.init) : nil,
-                masterKeyFile: try reader.text(ifSet: "master_key_file"), isDevelopment: flags.dev)
+        let database = try reader.text(ifSet: "database").map { target in
+            try StoreSettings.database(target, passwordFile: try reader.text(ifSet: "database_password_file"))
+        }
+        let (data, masterKeyFile) = try (reader.text(ifSet: "data"), reader.text(ifSet: "master_key_file"))
+        let store =
+            database != nil || data != nil
+            ? StoreSettings(
+                directory: data, database: database,
+                masterKey: flags.masterKey == nil ? environment["PATCHBAY_MASTER_KEY"].map(SecretText.init) : nil,
+                masterKeyFile: masterKeyFile, isDevelopment: flags.dev)
+            : nil
+        if store != nil, data == nil, try reader.flag("record_sessions") {
+            throw UsageError("record_sessions: recordings are files; set `data`, the directory for them")
         }
         let keys = try makeKeys(file: file, environment: environment["PATCHBAY_KEYS"], isDevelopment: flags.dev)
         if store != nil, keys.signer == nil {

@@ -87,12 +87,18 @@ struct SettingsReader {
     /// - Throws: `UsageError` for a setting that has no effect because the one it needs is missing.
     func refuseIdleSettings() throws {
         for setting in Setting.all {
-            guard let needed = setting.needs.map(Setting.named), try isSet(setting), try !isSet(needed) else { continue }
+            guard let needed = setting.needs.map(Setting.named), try isSet(setting), try !isProvided(needed) else { continue }
             let fault =
                 setting.key == "accounts.confirm_email"
                 ? "nobody would send the codes to users" : "has no effect without \(needed.provides ?? "`\(needed.key)`")"
             throw UsageError("\(setting.key): \(fault); set `\(needed.key)`, or remove it")
         }
+    }
+
+    /// Whether the setting is there, or the one that replaces it: a store in `database` provides what one in `data` does.
+    private func isProvided(_ setting: Setting) throws -> Bool {
+        if try isSet(setting) { return true }
+        return try setting.key == "data" && isSet(Setting.named("database"))
     }
 
     private func isSet(_ setting: Setting) throws -> Bool {

@@ -5,7 +5,10 @@ import Store
 
 /// The store's location and master key.
 struct StoreSettings {
-    var directory: String
+    /// Of the store's file, or with `database` of the recordings only.
+    var directory: String?
+    /// Nil for a store in a file.
+    var database: PostgresSettings?
     /// The key itself, from the environment.
     var masterKey: SecretText?
     var masterKeyFile: String?
@@ -22,8 +25,10 @@ struct StoreSettings {
         observing observe: @escaping StoreObserver = { _, _, _ in }
     ) throws -> Store {
         try explained {
-            if access == .owner { try makeDirectory() }
-            return try Store(directory: directory, masterKeys: [try key(access, log)] + others, access: access, observing: observe)
+            if access == .owner, let directory { try makeDirectory(directory) }
+            let keys = [try key(access, log)] + others
+            if let database { return try Store(postgres: database, masterKeys: keys, access: access, observing: observe) }
+            return try Store(directory: fileDirectory(), masterKeys: keys, access: access, observing: observe)
         }
     }
 
@@ -33,16 +38,20 @@ struct StoreSettings {
     /// - Throws: `UsageError` or `CommandFailure`, one line with the remedy.
     func check() throws -> String {
         try explained {
-            try checkWritable(directory)
+            if let directory { try checkWritable(directory) }
             switch try keySource() {
             case .key(let key):
-                return switch try Store.condition(directory: directory, masterKeys: [key]) {
-                case .missing: "ok; `serve` creates it"
-                case .current: "ok"
-                case .older: "ok; `serve` updates its schema, so make a backup first (`patchbay store backup`)"
+                let (condition, server) = try condition([key])
+                let prefix = server.map { $0 + ", " } ?? ""
+                return switch condition {
+                case .missing: prefix + "ok; `serve` creates it"
+                case .current: prefix + "ok"
+                case .older:
+                    prefix
+                        + "ok; `serve` updates its schema, so make a backup first (`\(database == nil ? "patchbay store backup" : "pg_dump")`)"
                 }
             case .missing(let path):
-                guard !isPresent else { throw Self.lostKey(path) }
+                guard try !isPresent() else { throw Self.lostKey(path) }
                 try checkWritable(URL(filePath: path).deletingLastPathComponent().path)
                 return "ok; `serve` creates it, and its master key in \(path)"
             }
@@ -51,10 +60,46 @@ struct StoreSettings {
 
     /// Where the key comes from, for people.
     private var keyName: String {
-        masterKey == nil ? "the key in \(masterKeyFile ?? directory + "/master.key")" : "that in PATCHBAY_MASTER_KEY"
+        masterKey == nil ? "the key in \(masterKeyFile ?? "master.key of the store's directory")" : "that in PATCHBAY_MASTER_KEY"
     }
 
-    private var isPresent: Bool { FileManager.default.fileExists(atPath: directory + "/patchbay.sqlite") }
+    /// For people, without a password.
+    var name: String { database?.name ?? directory ?? "no store" }
+
+    private func fileDirectory() throws -> String {
+        guard let directory else { throw UsageError("no store; set `data`, its directory, or `database`") }
+        return directory
+    }
+
+    /// The settings of a database, and its password from a file.
+    static func database(_ target: String, passwordFile: String?) throws -> PostgresSettings {
+        let password = try passwordFile.map { path in
+            guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+                throw UsageError(
+                    "database_password_file: cannot read \(path); check the path, and that the user of the gateway may read it")
+            }
+            return text.trimmingCharacters(in: .newlines)
+        }
+        let settings = PostgresSettings(target: target, password: password)
+        guard settings.isValid else {
+            throw UsageError("database: not a connection URI; write it as postgresql://user@host/database?sslmode=verify-full")
+        }
+        return settings
+    }
+
+    /// What there is, and a description of the server.
+    private func condition(_ keys: [MasterKey]) throws -> (Store.Condition, server: String?) {
+        guard let database else { return (try Store.condition(directory: fileDirectory(), masterKeys: keys), nil) }
+        let (condition, version, latency) = try Store.condition(postgres: database, masterKeys: keys)
+        let milliseconds = latency / .milliseconds(1)
+        return (condition, "PostgreSQL \(version), answers in \(milliseconds.formatted(.number.precision(.fractionLength(1)))) ms")
+    }
+
+    private func isPresent() throws -> Bool {
+        guard database != nil else { return FileManager.default.fileExists(atPath: try fileDirectory() + "/patchbay.sqlite") }
+        // Without a key this tells whether there is one that is locked.
+        do { return try condition([]).0 != .missing } catch StoreError.wrongMasterKey { return true }
+    }
 
     /// - Throws: `UsageError` if the directory, or the nearest existing one above it, cannot be written to.
     private func checkWritable(_ path: String) throws {
@@ -74,19 +119,22 @@ struct StoreSettings {
                     + "stop it first, or pass another directory with --data")
         } catch StoreError.wrongMasterKey(let id) {
             throw UsageError(
-                "master key: \(keyName) is not the key of \(directory): the store is locked with the master key \(id); pass the file that was "
+                "master key: \(keyName) is not the key of \(name): the store is locked with the master key \(id); pass the file that was "
                     + "made with this store, after `store rotate-key` the new one, in --master-key or `master_key_file`")
         } catch let error as StoreError {
             switch error {
-            case .full, .busy, .unreachable, .cancelled, .failed: throw CommandFailure("data: \(error)")
-            default: throw UsageError("data: \(error)")
+            case .full, .busy, .unreachable, .cancelled, .failed: throw CommandFailure("\(setting): \(error)")
+            default: throw UsageError("\(setting): \(error)")
             }
         } catch let error as MasterKeyError {
             throw UsageError("master key: \(error)\(Self.remedy(error).map { " " + $0 } ?? "")")
         }
     }
 
-    private func makeDirectory() throws {
+    /// The setting that says where the store is.
+    private var setting: String { database == nil ? "data" : "database" }
+
+    private func makeDirectory(_ directory: String) throws {
         do {
             try FileManager.default.createDirectory(
                 atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -110,9 +158,9 @@ struct StoreSettings {
             return .key(key)
         }
         // A key next to the data protects nothing, so this is only for development.
-        guard let path = masterKeyFile ?? (isDevelopment ? directory + "/master.key" : nil) else {
+        guard let path = masterKeyFile ?? (isDevelopment ? directory.map { $0 + "/master.key" } : nil) else {
             throw UsageError(
-                "data: the store needs a master key; give --master-key FILE (made if it is not there) or PATCHBAY_MASTER_KEY")
+                "\(setting): the store needs a master key; give --master-key FILE (made if it is not there) or PATCHBAY_MASTER_KEY")
         }
         return FileManager.default.fileExists(atPath: path) ? .key(try MasterKey(file: path)) : .missing(path: path)
     }
@@ -127,7 +175,7 @@ struct StoreSettings {
         case .key(let key): return key
         case .missing(let missing): path = missing
         }
-        guard access == .owner, !isPresent else { throw Self.lostKey(path) }
+        guard access == .owner, try !isPresent() else { throw Self.lostKey(path) }
         let key = try MasterKey.make(file: path)
         log?.notice("created a master key; the store cannot be opened without it, so keep a copy elsewhere", metadata: ["file": "\(path)"])
         return key

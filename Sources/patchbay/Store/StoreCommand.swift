@@ -48,8 +48,8 @@ struct StoreVerifyCommand: AsyncParsableCommand {
                 \(report.webhooks) webhooks: \(report.isClean ? "all is well" : "damaged")
                 """)
             if !report.isClean {
-                let directory = try options.directory()
-                Console.say("Stop the gateway of \(directory) and restore a backup; `patchbay store backup --help` says how.")
+                Console.say(
+                    "Stop the gateway of \(try options.settings().name) and restore a backup; `patchbay store backup --help` says how.")
             }
         }
         if !report.isClean { throw ExitCode.failure }
@@ -81,6 +81,9 @@ struct StoreBackupCommand: AsyncParsableCommand {
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
+        guard try options.settings().database == nil else {
+            throw UsageError("this store is in PostgreSQL; back it up with `pg_dump`, and its recordings with a copy of their directory")
+        }
         let recordings = RecordingsBackup(of: try options.directory(), beside: file)
         if !withoutRecordings { try recordings.checkAbsent() }
         let store = try options.openBeside()

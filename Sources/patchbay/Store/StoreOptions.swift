@@ -7,6 +7,8 @@ import Store
 struct StoreOptions: ParsableArguments {
     @Option(help: "The store's directory, as passed to `serve` (environment: PATCHBAY_DATA).")
     var data: String?
+    @Option(help: "The URI of the store's PostgreSQL database, as passed to `serve` (environment: PATCHBAY_DATABASE).")
+    var database: String?
     @Option(
         name: .customLong("master-key"),
         help: ArgumentHelp(
@@ -19,7 +21,8 @@ struct StoreOptions: ParsableArguments {
     /// - Throws: `UsageError` if no directory is given.
     func directory() throws -> String {
         guard let directory = data ?? ProcessInfo.processInfo.environment["PATCHBAY_DATA"] else {
-            throw UsageError("no store; pass its directory with --data or PATCHBAY_DATA")
+            throw UsageError(
+                "no store; pass its directory with --data or PATCHBAY_DATA, or its database with --database or PATCHBAY_DATABASE")
         }
         guard FileManager.default.fileExists(atPath: directory + "/patchbay.sqlite") else {
             throw UsageError("--data \(directory): there is no store; `patchbay serve --data \(directory)` creates one")
@@ -35,12 +38,18 @@ struct StoreOptions: ParsableArguments {
     }
 
     func settings() throws -> StoreSettings {
-        let directory = try directory()
         let environment = ProcessInfo.processInfo.environment
+        // An option goes before the environment.
+        let target = database ?? (data == nil ? environment["PATCHBAY_DATABASE"] : nil)
+        let settings = try target.map {
+            try StoreSettings.database($0, passwordFile: environment["PATCHBAY_DATABASE_PASSWORD_FILE"])
+        }
+        let directory = settings == nil ? try directory() : data ?? environment["PATCHBAY_DATA"]
         return StoreSettings(
-            directory: directory, masterKey: masterKey == nil ? environment["PATCHBAY_MASTER_KEY"].map(SecretText.init) : nil,
+            directory: directory, database: settings,
+            masterKey: masterKey == nil ? environment["PATCHBAY_MASTER_KEY"].map(SecretText.init) : nil,
             masterKeyFile: masterKey ?? environment["PATCHBAY_MASTER_KEY_FILE"],
-            isDevelopment: FileManager.default.fileExists(atPath: directory + "/master.key"))
+            isDevelopment: directory.map { FileManager.default.fileExists(atPath: $0 + "/master.key") } ?? false)
     }
 
     /// Reports success: a sentence, or an object with `--json`.
