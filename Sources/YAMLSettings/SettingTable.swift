@@ -86,7 +86,8 @@ extension Setting {
             "data", .path, example: "/var/lib/patchbay", option: "data", provides: "accounts and sessions",
             "The directory of the store, encrypted with the master key; enables accounts, sessions and calls. Created if missing."),
         Setting(
-            "database", .text, example: "postgresql://patchbay@db.example/patchbay?sslmode=verify-full", option: "database", isSecret: true,
+            "database", .text, example: "postgresql://patchbay@db.example/patchbay?sslmode=verify-full", option: "database",
+            provides: "a store in PostgreSQL", isSecret: true,
             "The connection URI of a PostgreSQL database that holds the store, instead of a file in `data`, which then has recordings only."
         ),
         Setting(
