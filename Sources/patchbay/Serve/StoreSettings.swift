@@ -5,9 +5,9 @@ import Store
 
 /// The store's location and master key.
 struct StoreSettings {
-    /// Of the store's file, or with `database` of the recordings only.
+    /// The directory of the store's file and of recordings; with `database`, of recordings only.
     var directory: String?
-    /// Nil for a store in a file.
+    /// The database with the store; nil for a store in a file.
     var database: PostgresSettings?
     /// The key itself, from the environment.
     var masterKey: SecretText?
@@ -43,12 +43,12 @@ struct StoreSettings {
             case .key(let key):
                 let (condition, server) = try condition([key])
                 let prefix = server.map { $0 + ", " } ?? ""
+                let backup = database == nil ? "patchbay store backup" : "pg_dump"
                 return switch condition {
                 case .missing: prefix + "ok; `serve` creates it"
                 case .current: prefix + "ok"
                 case .older:
-                    prefix
-                        + "ok; `serve` updates its schema, so make a backup first (`\(database == nil ? "patchbay store backup" : "pg_dump")`)"
+                    prefix + "ok; `serve` updates its schema, so make a backup first (`\(backup)`)"
                 }
             case .missing(let path):
                 guard try !isPresent() else { throw Self.lostKey(path) }
@@ -63,7 +63,7 @@ struct StoreSettings {
         masterKey == nil ? "the key in \(masterKeyFile ?? "master.key of the store's directory")" : "that in PATCHBAY_MASTER_KEY"
     }
 
-    /// For people, without a password.
+    /// The store's location for messages, without a password.
     var name: String { database?.name ?? directory ?? "no store" }
 
     private func fileDirectory() throws -> String {
@@ -71,7 +71,7 @@ struct StoreSettings {
         return directory
     }
 
-    /// The settings of a database, and its password from a file.
+    /// Creates the settings of a database, with the password from a file if there is one.
     static func database(_ target: String, passwordFile: String?) throws -> PostgresSettings {
         let password = try passwordFile.map { path in
             guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
@@ -87,7 +87,7 @@ struct StoreSettings {
         return settings
     }
 
-    /// What there is, and a description of the server.
+    /// The condition of the store, and a description of the database server; nil for a store in a file.
     private func condition(_ keys: [MasterKey]) throws -> (Store.Condition, server: String?) {
         guard let database else { return (try Store.condition(directory: fileDirectory(), masterKeys: keys), nil) }
         let (condition, version, latency) = try Store.condition(postgres: database, masterKeys: keys)
@@ -97,7 +97,7 @@ struct StoreSettings {
 
     private func isPresent() throws -> Bool {
         guard database != nil else { return FileManager.default.fileExists(atPath: try fileDirectory() + "/patchbay.sqlite") }
-        // Without a key this tells whether there is one that is locked.
+        // Without keys, `wrongMasterKey` means that there is a store.
         do { return try condition([]).0 != .missing } catch StoreError.wrongMasterKey { return true }
     }
 
@@ -131,7 +131,7 @@ struct StoreSettings {
         }
     }
 
-    /// The setting that says where the store is.
+    /// The key of the setting with the store's location.
     private var setting: String { database == nil ? "data" : "database" }
 
     private func makeDirectory(_ directory: String) throws {

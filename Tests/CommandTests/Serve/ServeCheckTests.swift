@@ -195,6 +195,26 @@ struct ServeCheckStoreTests {
         #expect(try await check().status == 0)
     }
 
+    @Test func whatIsNoConnectionURIIsRefused() async throws {
+        let outcome = try await check("--database", "password=tops3cret tops3cret")
+        #expect(outcome.status == 2 && outcome.output.contains("database: not a connection URI"), "\(outcome.output)")
+        #expect(!outcome.output.contains("tops3cret"))
+    }
+
+    @Test func aDatabaseThatCannotBeReachedFailsTheCheckWithTheReason() async throws {
+        let outcome = try await check("--database", "postgresql://ann:tops3cret@127.0.0.1:1/patchbay")
+        #expect(outcome.status == 1 && outcome.output.contains("database: "), "\(outcome.output)")
+        #expect(outcome.output.contains("Connection refused") && !outcome.output.contains("tops3cret"), "\(outcome.output)")
+    }
+
+    @Test func recordingsNeedADirectoryBesideADatabase() async throws {
+        let outcome = try await Program.run(
+            nil, ["serve", "--check", "--dev", "--port", "0", "--database", "postgresql://127.0.0.1:1/patchbay"],
+            environment: ["PATCHBAY_RECORD_SESSIONS": "true"], seconds: 20)
+        #expect(
+            outcome.status == 2 && outcome.output.contains("record_sessions: recordings are files; set `data`"), "\(outcome.output)")
+    }
+
     @Test func anotherMasterKeyFailsTheCheck() async throws {
         try String(repeating: "7", count: 64).write(toFile: folder.file("other.key"), atomically: true, encoding: .utf8)
         let outcome = try await check("--master-key", folder.file("other.key"))
