@@ -109,7 +109,7 @@ let package = Package(
         .target(name: "Engine", dependencies: ["Wire", deques], swiftSettings: settings),
         // Requests to other servers, on libcurl: webhooks, pushes, requests to models.
         .target(name: "OutgoingHTTP", dependencies: ["CCurl"], swiftSettings: settingsAtC),
-        // Users, sessions, turns, summaries, jobs and webhook rows in SQLite.
+        // Users, sessions, turns, summaries, jobs and webhook rows in SQLite or PostgreSQL.
         .target(
             name: "Store", dependencies: ["Wire", "Identity", "OutgoingHTTP", "CPango", "CPostgres", sqlite, sqliteFunctions],
             swiftSettings: settings),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Store
 
-/// A store of its own, in a directory or, if the environment says `PATCHBAY_TEST_STORE=postgres`, in a PostgreSQL database.
+/// A new store, in a directory or, with `PATCHBAY_TEST_STORE=postgres` in the environment, in a PostgreSQL database.
 final class StoreWorld: Sendable {
     static let isOnSQLite = ProcessInfo.processInfo.environment["PATCHBAY_TEST_STORE"] != "postgres"
 
@@ -75,7 +75,7 @@ final class StoreWorld: Sendable {
         Turn(id: TurnID(), sessionID: session.id, timestamp: session.startedAt + after, speaker: speaker, text: text)
     }
 
-    /// Looks into the store past it, or changes it, as a thief would.
+    /// Reads or changes the database directly, as an attacker with access to it would.
     func thief<T>(_ body: (any SQLConnection) throws -> T) throws -> T {
         guard let database else { return try sqliteThief(body) }
         return try body(try PostgresConnection(database))
@@ -89,7 +89,7 @@ final class StoreWorld: Sendable {
 
     func blobs(_ sql: String) throws -> [Data] { try thief { db in try db.all(sql, []).map { try $0[0] } } }
 
-    /// Looks into the store's file past the store.
+    /// Opens the store's file directly.
     func sqliteThief<T>(_ body: (GRDB.Database) throws -> T) throws -> T {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
@@ -129,7 +129,7 @@ final class StoreWorld: Sendable {
         return stride(from: 32, to: bytes.count, by: 24 + 4_096).count { page in bytes[page + 4..<page + 8].contains { $0 != 0 } }
     }
 
-    /// The store's files in which `bytes` stand: on PostgreSQL those of all databases, and the write-ahead log.
+    /// The store's files that contain `bytes`: on PostgreSQL the files of all databases, and the write-ahead log.
     func files(with bytes: some Collection<UInt8>) throws -> [String] {
         let (needle, files) = (Data(bytes), FileManager.default)
         var folder = directory
@@ -149,6 +149,6 @@ final class StoreWorld: Sendable {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// For stories about SQLite's files, locks and pages.
+    /// For tests of SQLite's files, locks and pages.
     static var onlyOnSQLite: Self { .enabled(if: StoreWorld.isOnSQLite, "about SQLite's files") }
 }

@@ -212,7 +212,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
                     """)
         case .speechBusy: .init(503, meaning: "too many texts wait, or too many clips play", retry: "yes (5)")
         case .speechUnavailable: .init(503, meaning: "the gateway has no synthesizer, or cannot play clips")
-        case .storeBusy: .init(503, meaning: "too many queued writes, or the store's database cannot be reached", retry: "yes (1)")
+        case .storeBusy: .init(503, meaning: "too many queued writes, or the store's database cannot be reached", retry: "yes (1 or 5)")
         case .storeFailed: .init(500, meaning: "the store failed; the gateway's log has the reason")
         case .storeFull: .init(507, meaning: "the store is full; nothing was written", retry: "yes (30)")
         case .subprotocolRequired: .init(400, meaning: "`patchbay.v1` was not offered")

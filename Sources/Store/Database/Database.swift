@@ -7,7 +7,7 @@ internal import Identity
 /// returned, that is when its commit is on disk.
 protocol Database: AnyObject, Sendable {
     var keychain: Keychain { get }
-    /// Where short reads run.
+    /// The executor of short reads.
     var threads: StoreThreads { get }
     /// Called after each operation, on any thread.
     var observe: StoreObserver { get }
@@ -38,7 +38,7 @@ protocol Database: AnyObject, Sendable {
     /// - Returns: what `body` reads in the copy.
     func copy<T: Sendable>(to path: String, reading body: @escaping @Sendable (Transaction) throws -> T) async throws -> T
 
-    /// Waits for running operations. Later ones fail.
+    /// Waits for running operations. Later operations fail.
     func close() throws
 }
 
@@ -66,7 +66,7 @@ extension Database {
         }
     }
 
-    /// Runs an operation, and reports its duration and error.
+    /// Runs an operation and reports its duration and error to `observe`.
     func observed<T>(_ operation: StoreOperation, _ body: () async throws -> T) async throws(StoreError) -> T {
         let began = ContinuousClock.now
         do {

@@ -19,7 +19,7 @@ struct Row {
     }
 }
 
-/// A row as an engine has it.
+/// A row of an engine's result.
 protocol SQLRow {
     /// Nil if there is no such column, or it cannot be read.
     func datum(_ name: String) -> Datum?
@@ -47,7 +47,7 @@ struct RowReader: ~Copyable {
     deinit { cursor.close() }
 }
 
-/// A cursor as an engine has it. Bytes are valid until `next()` or `close()`.
+/// A cursor over an engine's result. Bytes are valid until `next()` or `close()`.
 protocol RowCursor: AnyObject {
     func next() throws -> Bool
     func bytes(_ column: Int32) -> UnsafeRawBufferPointer?

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Identity
 
-/// A value as databases have it.
+/// A value of a column or an argument.
 enum Datum: Sendable, Hashable {
     case null
     case integer(Int64)
@@ -10,7 +10,7 @@ enum Datum: Sendable, Hashable {
     case blob(Data)
 }
 
-/// The type of a column or an argument. NULL has one too, because PostgreSQL asks for it.
+/// The type of a column or an argument. NULL has a type as well, because PostgreSQL needs it to prepare a statement.
 enum SQLType: Sendable {
     case integer, real, text, blob
 }

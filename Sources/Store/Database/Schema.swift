@@ -1,5 +1,5 @@
-/// The database schema, in SQLite's words. User text and names are stored only in encrypted BLOB columns; other columns hold numbers, random
-/// identifiers, fixed words and the operator's names of assistants.
+/// The database schema, in SQLite's dialect. User text and names are stored only in encrypted BLOB columns; other columns hold numbers,
+/// random identifiers, fixed words and the operator's names of assistants.
 enum Schema {
     /// All migrations, in their order. The keys of the store are made after the first.
     static let steps: [(name: String, sql: String)] = [
@@ -150,8 +150,9 @@ enum Schema {
         END;
         """
 
-    /// Since then a clip of a user has a `lookup` of its own, so that no answer depends on what others have requested. `content` is a keyed hash
-    /// of the text and how it is spoken. Clips that users share from before are no longer found by a lookup; those who requested them still see them.
+    /// Since then a clip of a user has a `lookup` of its own, so that no answer depends on what others have requested. `content` is a keyed
+    /// hash of the text and how it is spoken. Clips that users share from before are no longer found by a lookup; those who requested them
+    /// still see them.
     private static let ownClips = """
         ALTER TABLE speech_clips ADD COLUMN content BLOB;
         UPDATE speech_clips SET content = lookup;

@@ -14,7 +14,7 @@ extension PostgresConnection: SQLConnection {
     }
 
     func each(_ sql: String, _ values: [any SQLValue], body: (Row) throws -> Void) throws {
-        // A name of its own: `body` may read by the same statement.
+        // A unique name, because `body` may run the same statement.
         let cursor = "each_\(UInt64.random(in: 0...(.max)))"
         _ = try result("DECLARE \(cursor) NO SCROLL CURSOR FOR \(sql)", values)
         while true {

@@ -1,8 +1,8 @@
 internal import CPostgres
 internal import Glibc
 
-/// A connection to a PostgreSQL server, through libpq. It blocks the calling thread, but never longer than its deadlines, and is used by one
-/// thread at a time.
+/// A connection to a PostgreSQL server, through libpq. It blocks the calling thread, but never longer than its deadlines, and is used by
+/// one thread at a time.
 ///
 /// A connection that is lost, or whose server does not answer in time, is closed; every further call throws `unreachable`.
 ///
@@ -40,18 +40,18 @@ final class PostgresConnection {
 
     var isOpen: Bool { socket.isOpen }
 
-    /// Whether an idle connection is still connected, without asking the server.
+    /// Whether an idle connection is still open, without a request to the server.
     var isAlive: Bool { socket.isAlive }
 
     func close() { socket.close() }
 
-    /// Where the connection stands, without asking the server.
+    /// The state of the transaction as libpq knows it, without a request to the server.
     var transactionStatus: PGTransactionStatusType { socket.transactionStatus }
 
     /// Runs one statement with placeholders `$1`, `$2` and so on, and returns all its rows.
     ///
-    /// - Throws: `retry` if the server does not know the prepared statement, or its table has changed since. The transaction succeeds when it
-    ///   runs again: without prepared statements, or on another connection.
+    /// - Throws: `retry` if the server does not know the prepared statement, or its table has changed since. The transaction succeeds when
+    /// it runs again: without prepared statements, or on another connection.
     func execute(_ sql: String, _ parameters: [PostgresParameter] = []) throws(PostgresError) -> PostgresResult {
         try recordingFailure { () throws(PostgresError) -> PostgresResult in
             let kinds = parameters.map(\.kind)

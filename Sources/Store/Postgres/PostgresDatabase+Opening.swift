@@ -23,7 +23,7 @@ extension PostgresDatabase {
         }
     }
 
-    /// Reads what there is, and changes nothing.
+    /// Reads the condition of a store without changing it.
     static func condition(
         _ settings: PostgresSettings, masterKeys: [MasterKey]
     ) throws(StoreError) -> (Store.Condition, version: String, latency: Duration) {
@@ -44,7 +44,7 @@ extension PostgresDatabase {
         }
     }
 
-    /// Whoever opens a store is told why a server cannot be reached.
+    /// Converts an error of opening a store. It keeps the reason why the server cannot be reached, which operators need at start-up.
     private static func explained(_ error: any Error) -> StoreError {
         guard let error = error as? PostgresError, error.kind == .unreachable else { return StoreError(error) }
         return .failed(error.description)

@@ -5,7 +5,7 @@ internal import Synchronization
 /// A store in a PostgreSQL database, which several processes may use.
 ///
 /// Writes are serializable: a body that has seen what another transaction changed meanwhile runs again. Reads are of one snapshot. Deleted
-/// rows remain in the engine's files, sealed, until they are vacuumed; those of keys are vacuumed at once.
+/// rows remain in the engine's files, sealed, until PostgreSQL reuses their space; the tables of keys are vacuumed at once.
 final class PostgresDatabase: Database {
     let observe: StoreObserver
     private let pool: PostgresPool
@@ -66,7 +66,7 @@ final class PostgresDatabase: Database {
 
     // MARK: Space
 
-    /// Only keys are vacuumed at once: without them nothing of a user can be read.
+    /// Does nothing: PostgreSQL vacuums tables by itself. `compact()` vacuums the keys.
     func eraseSoon() {}
 
     func compact() async throws(StoreError) {

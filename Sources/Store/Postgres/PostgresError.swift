@@ -4,7 +4,8 @@ internal import CPostgres
 ///
 /// Neither the message nor the constraint contains values: the server's detail, context and statement are left out.
 struct PostgresError: Error, Hashable, Sendable {
-    /// What callers distinguish. The codes are those of PostgreSQL's documentation, appendix A, "PostgreSQL Error Codes".
+    /// The kinds of errors that callers handle differently, with their codes (PostgreSQL's documentation, appendix A, "PostgreSQL Error
+    /// Codes").
     enum Kind: Hashable, Sendable {
         /// The transaction may succeed if it runs again: 40001 `serialization_failure`, 40P01 `deadlock_detected`, or a prepared statement
         /// that the connection no longer uses (`PostgresConnection.execute`).

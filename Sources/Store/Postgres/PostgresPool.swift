@@ -6,8 +6,8 @@ internal import Synchronization
 /// While the server cannot be reached, one caller at a time tries to connect, after a pause that doubles with each failure. All others fail
 /// at once with the last failure.
 final class PostgresPool: Sendable {
-    /// A connection that no thread uses. `@unchecked Sendable`: a thread has taken it out of the pool before it uses it, and forgets it when
-    /// it gives it back.
+    /// A connection that no thread uses. `@unchecked Sendable`: a thread removes it from the pool before it uses it, and keeps no reference
+    /// after returning it.
     private struct Idle: @unchecked Sendable {
         let connection: PostgresConnection
     }

@@ -1,10 +1,10 @@
 internal import CPostgres
 internal import Foundation
 
-/// Where the server is, and how long to wait for it.
+/// The server's address and the time limits of requests to it.
 package struct PostgresSettings: Sendable {
     /// A connection string or URI as libpq reads it ("Connection Strings" in PostgreSQL's documentation), possibly with several hosts.
-    /// What it leaves open comes from libpq's environment variables and password file.
+    /// Parameters that it does not set are taken from libpq's environment variables and password file.
     let target: String
     /// Takes precedence over the target's; nil: the target's, or none.
     var password: String?
@@ -39,7 +39,7 @@ package struct PostgresSettings: Sendable {
     /// Whether the target is a connection string.
     package var isValid: Bool { (try? check()) != nil }
 
-    /// Where the database is, for people: without user and password.
+    /// The location of the database for messages, without user and password.
     package var name: String {
         let place = [try? option("host"), try? option("port")].compactMap(\.self).joined(separator: ":")
         return "postgresql://\(place)/\((try? option("dbname")) ?? "")"
@@ -56,7 +56,7 @@ package struct PostgresSettings: Sendable {
         return passwords.reduce(message) { $0.replacingOccurrences(of: $1, with: "***") }
     }
 
-    /// What the target says; nil if it leaves it open.
+    /// The value of a connection parameter in the target; nil if the target does not set it.
     private func option(_ name: String) throws(PostgresError) -> String? {
         guard let options = PQconninfoParse(target, nil) else {
             throw PostgresError(.other, "the connection string of the database cannot be read")

@@ -22,12 +22,12 @@ extension PostgresPool {
         }
     }
 
-    /// How often a transaction runs in all.
+    /// The maximum number of attempts to run a transaction.
     static let attemptsMax = 100
     /// The pauses between attempts.
     private static let conflictBackOff = PostgresBackOff(first: .milliseconds(1), max: .milliseconds(50))
 
-    /// How far an attempt came.
+    /// The outcome of an attempt.
     private enum Attempt<T> {
         case committed(T)
         case conflict(PostgresError)

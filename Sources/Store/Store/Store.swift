@@ -1,17 +1,20 @@
 internal import Foundation
 package import Identity
 
-/// Persistent storage of users and their conversations: one SQLite file, with everything users said, wrote or are called encrypted
-/// (`Keychain`). Each subject has a repository, which owns its tables; a service receives the repositories that it needs.
+/// Persistent storage of users and their conversations, in one SQLite file or a PostgreSQL database, with everything users said, wrote or
+/// are called encrypted (`Keychain`). Each subject has a repository, which owns its tables; a service receives the repositories that it
+/// needs.
 ///
 /// **Durability**: a function that writes returns after its commit is on disk. **Isolation**: functions take the user whose data they
-/// access, and throw `notFound` for a record that does not exist and for another user's. **Deletion**: deleted bytes are overwritten with
-/// zeros, and the write-ahead log is truncated. Time is an argument.
+/// access, and throw `notFound` for a record that does not exist and for another user's. **Deletion**: in a file, deleted bytes are
+/// overwritten with zeros, and the write-ahead log is truncated; PostgreSQL keeps deleted bytes, which are encrypted, until it reuses their
+/// space. Time is an argument.
 ///
-/// One process owns a store. Others may open it with `Access.beside`, as the command line does while the gateway runs.
+/// One process owns a store; PostgreSQL does not enforce it. Others may open it with `Access.beside`, as the command line does while the
+/// gateway runs.
 package final class Store: Sendable {
     package enum Access: Sendable {
-        /// Creates or migrates the store and locks its directory against other owners.
+        /// Creates or migrates the store. In a directory, other owners are locked out.
         case owner
         /// Reads and writes an existing store, next to its owner.
         case beside
@@ -45,7 +48,9 @@ package final class Store: Sendable {
         if access == .owner { database.eraseSoon() }
     }
 
-    /// - Throws: `unreachable`, `wrongMasterKey`, `missing`, `fromTheFuture`, `failed`.
+    /// Opens a store in PostgreSQL.
+    ///
+    /// - Throws: `wrongMasterKey`, `missing`, `fromTheFuture`; `failed` with the reason if the server cannot be reached.
     package convenience init(
         postgres settings: PostgresSettings, masterKeys: [MasterKey], access: Access = .owner, passwordCost: PasswordHash.Cost = .standard,
         observing observe: @escaping StoreObserver = { _, _, _ in }
@@ -82,9 +87,9 @@ package final class Store: Sendable {
         try SQLiteDatabase.condition(directory: directory, masterKeys: masterKeys)
     }
 
-    /// The same of a store in PostgreSQL, with the server's version, and how long it takes to answer.
+    /// The condition of a store in PostgreSQL, the server's version, and the duration of a request to it.
     ///
-    /// - Throws: `wrongMasterKey`, `fromTheFuture`, `damaged`, `failed`.
+    /// - Throws: `wrongMasterKey`, `fromTheFuture`, `damaged`; `failed` with the reason if the server cannot be reached.
     package static func condition(
         postgres settings: PostgresSettings, masterKeys: [MasterKey]
     ) throws(StoreError) -> (Condition, version: String, latency: Duration) {
@@ -94,7 +99,7 @@ package final class Store: Sendable {
     /// The key that signs users' access tokens. It belongs to the store, so tokens survive restarts and end with the store.
     package var userTokenKey: SealingKey { database.keychain.shared.derived(for: "user tokens") }
 
-    /// Waits for running operations and closes the files. Call once; later operations fail.
+    /// Waits for running operations and closes the database. Call once; later operations fail.
     package func close() throws(StoreError) {
         do { try database.close() } catch { throw StoreError(error) }
     }

@@ -17,7 +17,7 @@ package enum StoreError: Error, Hashable, Sendable {
     case full
     /// The write queue is full (`StoreLimits.writesWaitingMax`), or another process holds the lock for too long.
     case busy
-    /// The database server cannot be reached, or the connection was lost: whether a change was written is unknown then.
+    /// The database server cannot be reached, or the connection was lost during the commit, so that the change may have been written.
     case unreachable
     case cancelled
 
@@ -29,9 +29,9 @@ package enum StoreError: Error, Hashable, Sendable {
     case missing(directory: String)
     /// The store was written by a newer version of this program.
     case fromTheFuture
-    /// The value at `location` does not decrypt or decode, or SQLite cannot read the file.
+    /// The value at `location` does not decrypt or decode, or the engine cannot read its files.
     case damaged(location: String)
-    /// SQLite's message, which never contains values.
+    /// The engine's message, which never contains values.
     case failed(String)
 }
 

@@ -168,7 +168,7 @@ package struct Webhooks: Sendable {
         for webhook in webhooks {
             let (lane, id) = (lane(of: webhook, in: db), webhook.id)
             func sealed(_ column: String, _ text: String) -> Data { db.shared.seal(text, at: location(column, id, lane)) }
-            // The lane comes first: its row is locked when the webhook takes its number, so that numbers are committed in their order.
+            // The lane's row is locked before the webhook gets its number, so that numbers are committed in order.
             try openLane(of: webhook, in: db, at: now)
             // Nothing is kept of a user or session that was deleted in the meantime, and nothing is enqueued twice.
             try db.execute(
@@ -235,12 +235,13 @@ package struct Webhooks: Sendable {
         try db.one("SELECT * FROM webhooks WHERE lane = ? AND closed_at IS NULL ORDER BY number LIMIT 1", lane)
     }
 
-    /// Opens a lane, or locks an open one. That keeps its due time: one of its webhooks may be in flight. A lane without webhooks is deleted
-    /// by `lease`.
+    /// Opens a lane, or locks an open one. That keeps its due time: one of its webhooks may be in flight. A lane without webhooks is
+    /// deleted by `lease`.
     private static func openLane(of webhook: OutgoingWebhook, in db: Transaction, at now: WallTime) throws {
         try db.execute(
             """
-            INSERT INTO webhook_lanes (lane, endpoint, due_at) VALUES (?, ?, ?) ON CONFLICT (lane) DO UPDATE SET endpoint = excluded.endpoint
+            INSERT INTO webhook_lanes (lane, endpoint, due_at) VALUES (?, ?, ?)
+            ON CONFLICT (lane) DO UPDATE SET endpoint = excluded.endpoint
             """, lane(of: webhook, in: db), receiver(webhook.endpoint, in: db), now)
     }
 

@@ -39,7 +39,7 @@ struct StoreOptions: ParsableArguments {
 
     func settings() throws -> StoreSettings {
         let environment = ProcessInfo.processInfo.environment
-        // An option goes before the environment.
+        // An option takes precedence over the environment.
         let target = database ?? (data == nil ? environment["PATCHBAY_DATABASE"] : nil)
         let settings = try target.map {
             try StoreSettings.database($0, passwordFile: environment["PATCHBAY_DATABASE_PASSWORD_FILE"])

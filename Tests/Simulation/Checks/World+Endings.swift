@@ -6,7 +6,7 @@ extension World {
     /// Every frame of the liveness phase has reached every permitted subscriber, and every request has been answered.
     func checkLiveness() {
         let settled = peers.compactMap(\.session).filter { $0.hello != nil && !$0.isOver }
-        // One that has joined since may still be waiting.
+        // A session that joined later may still be waiting for a reply.
         for session in settled where session.joinedAt <= livenessSince + Self.talkingSpan {
             let unanswered = session.pendingRequests.keys.sorted()
             expect(unanswered.isEmpty, "\(session) has no answer to \(unanswered)")

@@ -175,7 +175,7 @@ extension PeerSession {
         world.schedule.add(.answers(session: number, call: call), at: world.now + thinking)
     }
 
-    /// Answers unless the world is ending, which would leave no time for the reply to the answer.
+    /// Answers, except near the end of a simulation, where no time is left for the reply to the answer.
     func answer(_ call: String) {
         switch world.phase {
         case .draining, .leaving, .over: return

@@ -59,7 +59,7 @@ extension SimulatedShard {
         case .slotIsFree(let handle): freeSlot(handle)
         case .takeAhead(let track): takeAhead(track)
         case .takeOver(let handle, let handover): takeOver(handle, handover)
-        // Late, it would contradict what the settled peers have asked for, without their knowing.
+        // A late one would override a subscription that a settled peer has requested, and the peer is not told.
         case .administer(_, .subscribe) where world.phase != .chaos: break
         case .administer(let name, let command):
             if let room = roomByName[name] {

@@ -85,7 +85,7 @@ final class PostgresServer: Sendable {
             "deadlock_timeout=50ms", "autovacuum=off", "log_min_messages=panic",
         ]
         let arguments = ["-D", folder + "/data"] + (settings + options).flatMap { ["-c", $0] }
-        // The server's process replaces that of `setpriv`, so that its number is known. What is left of it ends with the tests.
+        // `setpriv` executes the server in its own place, so `$!` is the server's process ID. The shell ends the server when the tests end.
         let script = #"""
             "$@" >/dev/null 2>&1 &
             read -r kept
@@ -156,7 +156,7 @@ final class PostgresServer: Sendable {
         geteuid() == 0 ? ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] + command : command
     }
 
-    /// Makes a file or folder that of `unprivileged` commands.
+    /// Gives a file or folder to the user that runs `unprivileged` commands.
     static func giveAway(_ path: String) {
         if geteuid() == 0, let nobody = getpwnam("nobody") { chown(path, nobody.pointee.pw_uid, nobody.pointee.pw_gid) }
     }

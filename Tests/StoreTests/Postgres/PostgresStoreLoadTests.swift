@@ -4,7 +4,7 @@ import Testing
 
 @testable import Store
 
-/// Stores whose server is busy, dies or is away.
+/// Stores whose server is busy, is killed, or is down.
 @Suite(.serialized, .enabled(if: PostgresServer.isInstalled))
 struct PostgresStoreLoadTests {
     private static let endpoint = "https://receiver"
@@ -124,7 +124,7 @@ struct PostgresStoreLoadTests {
     }
 }
 
-/// Says numbers in a session, and enqueues a webhook for each. It repeats nothing.
+/// Appends numbered turns to a session, and enqueues a webhook for each. It retries nothing.
 private final class Writer: Sendable {
     private struct State {
         var isStopped = false
@@ -182,7 +182,7 @@ private final class Writer: Sendable {
         }
     }
 
-    /// What was acknowledged is there once, and nothing is there twice.
+    /// Expects each acknowledged number once, and none twice.
     func expectTurns(_ texts: [String]) throws { try expect(state.withLock { $0.turns }, in: texts) }
 
     func expectWebhooks(_ bodies: [String]) throws { try expect(state.withLock { $0.webhooks }, in: bodies) }

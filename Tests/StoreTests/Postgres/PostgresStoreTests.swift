@@ -5,7 +5,7 @@ import Wire
 
 @testable import Store
 
-/// What stands in the database of a store, and which databases open as one.
+/// The contents of a store's database, and which databases can be opened as a store.
 @Suite(.enabled(if: PostgresServer.isInstalled))
 struct PostgresStoreTests {
     /// All words that users, clients and services gave to the store of `talk`.
