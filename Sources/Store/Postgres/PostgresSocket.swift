@@ -103,7 +103,9 @@ final class PostgresSocket {
         defer { close() }
         if let failure, failure.sqlState != nil { return PostgresError(.unreachable, sqlState: failure.sqlState, failure.message) }
         let lines = handle.flatMap { PQerrorMessage($0) }.map { String(cString: $0).split(separator: "\n") } ?? []
-        let message = lines.map { $0.drop(while: \.isWhitespace) }.joined(separator: "; ")
+        var message = lines.map { $0.drop(while: \.isWhitespace) }.joined(separator: "; ")
+        // Details end with a full stop, messages do not.
+        if message.hasSuffix(".") { message.removeLast() }
         return PostgresError(.unreachable, message.isEmpty ? "the connection is lost" : settings.redact(message))
     }
 
