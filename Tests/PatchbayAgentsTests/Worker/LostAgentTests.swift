@@ -118,9 +118,16 @@ struct LostAgentTests {
         let rules = [DispatchRule(room: "room", assistant: "helper")]
         let before = try WorkerGateway(rules: rules)
         try await before.begin()
-        let worker = try await TestWorker(before).registered()
+        let (connected, continuation) = AsyncStream.makeStream(of: Void.self)
+        let worker = try await TestWorker(before) { job in
+            let room = try await job.connect()
+            continuation.yield()
+            for await event in room.events { if case .disconnected = event { break } }
+        }.registered()
         let ann = try await before.join("ann")
         #expect(try await ann.agent() == ["agent.joined"])
+        // The job is running before its handler is connected, which fails if the gateway stops.
+        for await _ in connected { break }
         let job = try await before.job(.running)
         try await before.stop()
         let after = try WorkerGateway(port: before.port, rules: rules)
