@@ -24,13 +24,19 @@ final class StoreWorld: Sendable {
     init(sizeMax: Int? = nil) throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("store-\(UUID().uuidString)").path
         masterKey = MasterKey()
-        database = Self.isOnSQLite ? nil : PostgresSettings(target: try PostgresServer.shared().makeDatabase())
+        database = Self.isOnSQLite ? nil : try Self.makeDatabase()
         store =
             if let database {
                 try Store(postgres: database, masterKeys: [masterKey], passwordCost: Self.quickCost)
             } else {
                 try Store(directory: directory, masterKeys: [masterKey], passwordCost: Self.quickCost, sizeMax: sizeMax)
             }
+    }
+
+    private static func makeDatabase() throws -> PostgresSettings {
+        var settings = PostgresSettings(target: try PostgresServer.shared().makeDatabase())
+        settings.ownerTimeout = .milliseconds(100)
+        return settings
     }
 
     /// Opens the store once more.

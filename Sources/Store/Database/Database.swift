@@ -7,6 +7,8 @@ internal import Identity
 /// returned, that is when its commit is on disk.
 protocol Database: AnyObject, Sendable {
     var keychain: Keychain { get }
+    /// This process, as the holder of leases.
+    var node: NodeID { get }
     /// The executor of short reads.
     var threads: StoreThreads { get }
     /// Called after each operation, on any thread.

@@ -62,7 +62,7 @@ final class DirectoryLock: Sendable {
         guard descriptor >= 0 else { throw .failed("\(directory)/lock can't be made: \(String(cString: strerror(errno)))") }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             defer { close(descriptor) }
-            throw .alreadyOpen(directory: directory, process: Self.owner(in: descriptor))
+            throw .alreadyOpen(store: directory, owner: Self.owner(in: descriptor).map { "process \($0)" })
         }
         self.descriptor = descriptor
         // For the message of a process that finds the directory locked; nothing depends on it.

@@ -1,5 +1,5 @@
 /// The database schema, in SQLite's dialect. User text and names are stored only in encrypted BLOB columns; other columns hold numbers,
-/// random identifiers, fixed words and the operator's names of assistants.
+/// random identifiers, fixed words, and the operator's names of assistants and machines.
 enum Schema {
     /// All migrations, in their order. The keys of the store are made after the first.
     static let steps: [(name: String, sql: String)] = [
@@ -8,14 +8,8 @@ enum Schema {
         ("account-codes", accountCodes), ("contacts", contacts), ("push-devices", pushDevices), ("conversations", conversations),
         ("conversation-event-authors", conversationEventAuthors), ("conversation-inviters", conversationInviters),
         ("own-clips", ownClips), ("clip-times", clipTimes), ("summary-pushes", summaryPushes), ("consents", consents),
-        ("turn-audio", turnAudio),
+        ("turn-audio", turnAudio), ("nodes", nodes),
     ]
-
-    /// Releases all leases, once the processes that took them are known to be dead. Attempts stay counted.
-    static let releaseLeases = """
-        UPDATE jobs SET due_at = 0, is_leased = 0 WHERE is_leased = 1;
-        UPDATE webhook_lanes SET due_at = 0, is_leased = 0 WHERE is_leased = 1;
-        """
 
     /// `lookup` is a keyed hash of the e-mail or of the external issuer's subject. A user without a row in `user_keys` is being deleted and
     /// can no longer be decrypted.
@@ -114,7 +108,7 @@ enum Schema {
         CREATE INDEX webhook_lanes_due ON webhook_lanes (endpoint, due_at);
         """
 
-    /// `is_leased` distinguishes a lease from a scheduled retry: both have a due time in the future.
+    /// `is_leased` is no longer used; see `nodes`.
     private static let crashRecovery = """
         CREATE TABLE open_announcements (
             key TEXT PRIMARY KEY NOT NULL, content BLOB NOT NULL, user_id TEXT REFERENCES users ON DELETE CASCADE,
@@ -241,6 +235,16 @@ enum Schema {
 
     /// A column for encrypted names, because clients choose them. `audio_ref` has the names of earlier recordings.
     private static let turnAudio = "ALTER TABLE turns ADD COLUMN audio BLOB;"
+
+    /// `node` distinguishes a lease from a scheduled retry: both have a due time in the future. Leases from before are released.
+    private static let nodes = """
+        CREATE TABLE nodes (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE NOT NULL, process TEXT NOT NULL, beat INTEGER NOT NULL);
+        ALTER TABLE jobs ADD COLUMN node TEXT;
+        ALTER TABLE webhook_lanes ADD COLUMN node TEXT;
+        UPDATE jobs SET due_at = 0, is_leased = 0 WHERE is_leased = 1;
+        UPDATE webhook_lanes SET due_at = 0, is_leased = 0 WHERE is_leased = 1;
+        """
 
     /// A keyed hash of the request that an idempotency key belongs to.
     private static let startContent = "ALTER TABLE session_starts ADD COLUMN content BLOB;"

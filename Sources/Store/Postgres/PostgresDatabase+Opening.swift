@@ -5,18 +5,21 @@ extension PostgresDatabase {
     private static let migrationLock: Int64 = 0x7061_7463_6862_6179
     private static let steps = "schema_steps"
 
-    /// Opens the store in a database. An owner creates or updates its schema.
+    /// Opens the store in a database. An owner or node creates or updates its schema.
     static func open(
         _ settings: PostgresSettings, masterKeys: [MasterKey], access: Store.Access, observing observe: @escaping StoreObserver
     ) throws(StoreError) -> PostgresDatabase {
         let pool = PostgresPool(settings)
         do {
             let keychain = try pool.transaction(.migration, timeout: StoreLimits.longReadTimeout) { connection in
-                if access == .owner { try migrate(connection, masterKeys) }
+                if access != .beside { try migrate(connection, masterKeys) }
                 guard try doneSteps(connection).contains(Schema.steps[0].name) else { throw StoreError.missing(directory: "the database") }
                 return try Keychain.open(in: connection, with: masterKeys)
             }
-            return PostgresDatabase(pool, keychain, observing: observe)
+            let heartbeat = access == .beside ? nil : try NodeHeartbeat(pool)
+            if access == .owner { try heartbeat?.waitUntilAlone() }
+            heartbeat?.start()
+            return PostgresDatabase(pool, keychain, heartbeat: heartbeat, observing: observe)
         } catch {
             pool.close()
             throw explained(error)

@@ -8,13 +8,18 @@ internal import Synchronization
 /// rows remain in the engine's files, sealed, until PostgreSQL reuses their space; the tables of keys are vacuumed at once.
 final class PostgresDatabase: Database {
     let observe: StoreObserver
+    let node: NodeID
     private let pool: PostgresPool
     private let keys: Mutex<Keychain>
     private let writes = Mutex(0)
+    /// Nil for a process that does not own the store.
+    private let heartbeat: NodeHeartbeat?
 
     /// - Parameter pool: of a database with the current schema.
-    init(_ pool: PostgresPool, _ keychain: Keychain, observing observe: @escaping StoreObserver) {
+    init(_ pool: PostgresPool, _ keychain: Keychain, heartbeat: NodeHeartbeat?, observing observe: @escaping StoreObserver) {
         self.pool = pool
+        self.heartbeat = heartbeat
+        node = heartbeat?.node ?? NodeID()
         self.observe = observe
         keys = Mutex(keychain)
     }
@@ -24,7 +29,10 @@ final class PostgresDatabase: Database {
 
     func adopt(_ key: MasterKey) { keys.withLock { $0.add(key) } }
 
-    func close() { pool.close() }
+    func close() {
+        heartbeat?.stop()
+        pool.close()
+    }
 
     // MARK: Transactions
 

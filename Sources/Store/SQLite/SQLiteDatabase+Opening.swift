@@ -12,21 +12,21 @@ extension SQLiteDatabase {
     ) throws(StoreError) -> SQLiteDatabase {
         let path = directory + "/" + fileName
         do {
-            let lock = access == .owner ? try lock(directory, path) : nil
+            let lock = access != .beside ? try lock(directory, path) : nil
             let known = try readUnchanged(path: path, masterKeys: masterKeys)
-            guard known != nil || access == .owner else { throw StoreError.missing(directory: directory) }
+            guard known != nil || access != .beside else { throw StoreError.missing(directory: directory) }
             // SQLite's other files get the mode of this one.
             if !FileManager.default.fileExists(atPath: path) { Glibc.close(try PrivateFiles.create(path)) }
 
             let pool = try DatabasePool(path: path, configuration: configuration)
-            if access == .owner {
+            if access != .beside {
                 try migrator { db in try Keychain.make(in: db, with: masterKeys) }.migrate(pool)
                 // The directory is locked, so the processes that took leases are dead.
-                try pool.write { db in try db.execute(sql: Schema.releaseLeases) }
+                try pool.write { db in try Nodes.releaseAll(in: db) }
             }
             return try SQLiteDatabase(
                 pool, try pool.read { db in try Keychain.open(in: db, with: masterKeys) }, lock: lock,
-                reserve: access == .owner ? DeletionReserve(directory: directory) : nil, sizeMax: sizeMax, observing: observe)
+                reserve: access != .beside ? DeletionReserve(directory: directory) : nil, sizeMax: sizeMax, observing: observe)
         } catch {
             throw StoreError(error).naming(path)
         }

@@ -14,6 +14,7 @@ final class SQLiteDatabase: Database {
     private let reserve: DeletionReserve?
     private let keys: Mutex<Keychain>
     let observe: StoreObserver
+    let node = NodeID()
     /// Nil for a process that does not own the store.
     private let lock: DirectoryLock?
 

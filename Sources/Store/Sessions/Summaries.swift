@@ -107,13 +107,15 @@ extension Sessions {
     package func lease(_ kind: JobKind, for span: Duration, at now: WallTime) async throws(StoreError) -> Job? {
         let due = "SELECT * FROM jobs WHERE kind = ? AND failed_at IS NULL AND due_at <= ? ORDER BY due_at, id LIMIT 1"
         guard try await database.read({ db in try db.has(due, kind, now) }) else { return nil }
+        let node = database.node
         return try await database.write { db in
             while let row = try db.one(due, kind, now) {
                 let job = try Job(
                     id: row["id"], kind: kind, subject: row["subject"], userID: row["user_id"], sessionID: row["session_id"],
                     attempts: row["attempts"] + 1)
                 guard job.attempts > StoreLimits.jobAttemptsMax else {
-                    try db.execute("UPDATE jobs SET attempts = ?, due_at = ?, is_leased = 1 WHERE id = ?", job.attempts, now + span, job.id)
+                    try db.execute(
+                        "UPDATE jobs SET attempts = ?, due_at = ?, node = ? WHERE id = ?", job.attempts, now + span, node, job.id)
                     return job
                 }
                 // Started this often without an outcome: it probably crashes the process.
@@ -137,7 +139,7 @@ extension Sessions {
     package func retry(_ job: Job, due: WallTime, reason: String, at now: WallTime) async throws(StoreError) -> Bool {
         try await database.write { db in
             let count = try db.execute(
-                "UPDATE jobs SET due_at = ?, reason = ?, is_leased = 0 WHERE \(Self.isLeased)",
+                "UPDATE jobs SET due_at = ?, reason = ?, node = NULL WHERE \(Self.isLeased)",
                 due, db.shared.seal(reason, at: Self.jobLocation(job.id)), job.id, job.attempts)
             guard count == 1, job.attempts >= StoreLimits.jobAttemptsMax else { return count == 1 }
             try Self.markFailed(job, in: db, at: now)

@@ -66,6 +66,7 @@ extension RecordID: JSONWritable {
 }
 
 package typealias UserID = RecordID<User>
+package typealias NodeID = RecordID<Node>
 package typealias SessionID = RecordID<Session>
 package typealias TurnID = RecordID<Turn>
 package typealias SummaryID = RecordID<Summary>

@@ -10,12 +10,13 @@ package import Identity
 /// overwritten with zeros, and the write-ahead log is truncated; PostgreSQL keeps deleted bytes, which are encrypted, until it reuses their
 /// space. Time is an argument.
 ///
-/// One process owns a store; PostgreSQL does not enforce it. Others may open it with `Access.beside`, as the command line does while the
-/// gateway runs.
+/// One process owns a store. Others may open it with `Access.beside`, as the command line does while the gateway runs.
 package final class Store: Sendable {
     package enum Access: Sendable {
-        /// Creates or migrates the store. In a directory, other owners are locked out.
+        /// Creates or migrates the store. Other owners are locked out.
         case owner
+        /// As an owner, but among others. In a directory, the same as `owner`.
+        case node
         /// Reads and writes an existing store, next to its owner.
         case beside
     }
@@ -45,12 +46,13 @@ package final class Store: Sendable {
             directory: directory, masterKeys: masterKeys, access: access, sizeMax: sizeMax, observing: observe)
         self.init(database, passwordCost: passwordCost)
         // The previous owner may have ended right after a deletion.
-        if access == .owner { database.eraseSoon() }
+        if access != .beside { database.eraseSoon() }
     }
 
     /// Opens a store in PostgreSQL.
     ///
-    /// - Throws: `wrongMasterKey`, `missing`, `fromTheFuture`; `failed` with the reason if the server cannot be reached.
+    /// - Throws: `wrongMasterKey`, `missing`, `fromTheFuture`, `alreadyOpen` after 15 seconds; `failed` with the reason if the server cannot
+    ///   be reached.
     package convenience init(
         postgres settings: PostgresSettings, masterKeys: [MasterKey], access: Access = .owner, passwordCost: PasswordHash.Cost = .standard,
         observing observe: @escaping StoreObserver = { _, _, _ in }

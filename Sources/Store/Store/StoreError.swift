@@ -21,8 +21,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case unreachable
     case cancelled
 
-    /// Another process owns the store; nil if its number is unknown.
-    case alreadyOpen(directory: String, process: Int32?)
+    /// Another process owns the store; nil if it is unknown which one.
+    case alreadyOpen(store: String, owner: String?)
     /// None of the given master keys is the one that locks the store.
     case wrongMasterKey(neededID: String)
     /// The directory contains no store.
@@ -85,8 +85,7 @@ extension StoreError: CustomStringConvertible {
         case .busy: "The store is overloaded; try again later."
         case .unreachable: "The store's database server cannot be reached; try again later."
         case .cancelled: "The request was cancelled."
-        case .alreadyOpen(let directory, let process):
-            "The store in \(directory) is in use by \(process.map { "process \($0)" } ?? "another process")."
+        case .alreadyOpen(let store, let owner): "The store in \(store) is in use by \(owner ?? "another process")."
         case .wrongMasterKey(let id): "The store is locked with the master key \(id); add it to the configuration."
         case .missing(let directory): "There is no store in \(directory)."
         case .fromTheFuture: "The store was written by a newer version of this program; update the program."

@@ -17,6 +17,14 @@ package enum StoreLimits {
     static let rowsPerFetch = 500
     static let longReadTimeout = Duration.seconds(600)
 
+    /// PostgreSQL: how often a node shows that it lives, and for how long it may fail to before others release its leases.
+    static let nodeBeatInterval = Duration.seconds(2)
+    static let nodeSilence = Duration.seconds(10)
+    /// Beyond this time between two observations of the nodes, their silence is counted anew.
+    static let nodeObservationGapMax = Duration.seconds(5)
+    /// How often a new owner looks whether an earlier one has ended.
+    static let nodePollInterval = Duration.milliseconds(500)
+
     /// Reader threads, one per processor within this range.
     static let readersRange = 2...4
     /// Page cache per reader, in bytes.

@@ -18,6 +18,7 @@ package struct Webhooks: Sendable {
     package func lease(to endpoint: String, limit: Int, for span: Duration, at now: WallTime) async throws(StoreError) -> [StoredWebhook] {
         let due = "SELECT lane FROM webhook_lanes WHERE endpoint = ? AND due_at <= ? ORDER BY due_at, lane LIMIT ?"
         guard try await database.read({ db in try db.has(due, Self.receiver(endpoint, in: db), now, 1) }) else { return [] }
+        let node = database.node
         return try await database.write { db in
             try db.values(Data.self, due, Self.receiver(endpoint, in: db), now, limit).compactMap { lane in
                 let expired = try db.execute(
@@ -29,7 +30,7 @@ package struct Webhooks: Sendable {
                     return nil
                 }
                 try db.execute("UPDATE webhooks SET attempts = attempts + 1 WHERE number = ?", row["number"] as Int64)
-                try Self.setDue(now + span, ofLane: lane, isLeased: true, in: db)
+                try Self.setDue(now + span, ofLane: lane, leasedBy: node, in: db)
                 return try Self.webhook(from: row, attempts: row["attempts"] + 1, in: db)
             }
         }
@@ -245,8 +246,8 @@ package struct Webhooks: Sendable {
             """, lane(of: webhook, in: db), receiver(webhook.endpoint, in: db), now)
     }
 
-    private static func setDue(_ due: WallTime, ofLane lane: Data, isLeased: Bool = false, in db: Transaction) throws {
-        try db.execute("UPDATE webhook_lanes SET due_at = ?, is_leased = ? WHERE lane = ?", due, isLeased, lane)
+    private static func setDue(_ due: WallTime, ofLane lane: Data, leasedBy node: NodeID? = nil, in db: Transaction) throws {
+        try db.execute("UPDATE webhook_lanes SET due_at = ?, node = ? WHERE lane = ?", due, node, lane)
     }
 
     private static func deleteLane(_ lane: Data, in db: Transaction) throws {

@@ -113,10 +113,10 @@ struct StoreSettings {
     private func explained<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch StoreError.alreadyOpen(let directory, let process) {
+        } catch StoreError.alreadyOpen(let store, let owner) {
+            let place = database == nil ? "another directory with --data" : "another database with --database"
             throw CommandFailure(
-                "data: the store in \(directory) is in use by the gateway with process ID \(process.map { "\($0)" } ?? "unknown"); "
-                    + "stop it first, or pass another directory with --data")
+                "\(setting): the store in \(store) is in use by \(owner ?? "another gateway"); stop it first, or pass \(place)")
         } catch StoreError.wrongMasterKey(let id) {
             throw UsageError(
                 "master key: \(keyName) is not the key of \(name): the store is locked with the master key \(id); pass the file that was "

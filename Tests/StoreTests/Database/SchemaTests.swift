@@ -42,6 +42,9 @@ import Testing
         ALTER TABLE users DROP COLUMN token_generation;
         ALTER TABLE jobs DROP COLUMN is_leased;
         ALTER TABLE webhook_lanes DROP COLUMN is_leased;
+        DROP TABLE nodes;
+        ALTER TABLE jobs DROP COLUMN node;
+        ALTER TABLE webhook_lanes DROP COLUMN node;
         DELETE FROM grdb_migrations WHERE identifier <> '1';
         """
 

@@ -70,13 +70,13 @@ struct PostgresStoreTests {
 
     // MARK: Opening
 
-    @Test func ownersThatOpenAnEmptyDatabaseTogetherShareOneStore() async throws {
+    @Test func nodesThatOpenAnEmptyDatabaseTogetherShareOneStore() async throws {
         let database = PostgresSettings(target: try PostgresServer.shared().makeDatabase())
         let (key, threads) = (MasterKey(), StoreThreads(count: 4, name: "owners"))
         let stores = try await withThrowingTaskGroup { group in
             for _ in 1...4 {
                 group.addTask(executorPreference: threads) {
-                    try Store(postgres: database, masterKeys: [key], passwordCost: StoreWorld.quickCost)
+                    try Store(postgres: database, masterKeys: [key], access: .node, passwordCost: StoreWorld.quickCost)
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }

@@ -22,7 +22,7 @@ struct PostgresStoreWorld {
     var now: WallTime { StoreWorld.start }
 
     /// Opens the store, or the one in another database, once more.
-    func open(_ other: PostgresSettings? = nil, key: MasterKey? = nil, access: Store.Access = .owner) throws -> Store {
+    func open(_ other: PostgresSettings? = nil, key: MasterKey? = nil, access: Store.Access = .node) throws -> Store {
         try Store(postgres: other ?? database, masterKeys: [key ?? masterKey], access: access, passwordCost: StoreWorld.quickCost)
     }
 

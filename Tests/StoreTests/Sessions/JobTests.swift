@@ -34,7 +34,7 @@ struct JobTests {
         #expect(try await store.sessions.finish(second))
     }
 
-    @Test(.onlyOnSQLite) func aLeaseOfAnEndedProcessIsReleasedWhenTheStoreIsOpened() async throws {
+    @Test func aLeaseOfAnEndedProcessIsReleasedWhenTheStoreIsOpened() async throws {
         let user = try await world.makeUser()
         let session = try await world.talk(user, ["hi"])
         let time = world.now + .seconds(60)
