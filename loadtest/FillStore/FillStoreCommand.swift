@@ -10,16 +10,23 @@ struct FillStoreCommand: AsyncParsableCommand {
         commandName: "patchbay-fill-store",
         abstract: "Fills a new store with users and conversations, without a gateway.",
         discussion: """
-            Users are user0@example.org, user1@example.org, … with one password. Their sessions have ended and are summarized. The key is next to the \
-            store in master.key, where `patchbay serve --dev --data DIRECTORY` looks for it.
+            Users are user0@example.org, user1@example.org, … with one password. Their sessions have ended and are summarized. The master key is next \
+            to a store in a directory, in master.key, where `patchbay serve --dev --data DIRECTORY` looks for it.
 
             EXAMPLES
               patchbay-fill-store /tmp/data
               patchbay-fill-store /tmp/data --users 10 --sessions 500 --turns 100
+              patchbay-fill-store --database postgresql://patchbay@db.example/patchbay --master-key /tmp/data/master.key
             """)
 
     @Argument(help: "A directory without a store.")
-    var directory: String
+    var directory: String?
+    @Option(help: "Instead of a directory: the URI of an empty PostgreSQL database.")
+    var database: String?
+    @Option(
+        name: .customLong("master-key"),
+        help: ArgumentHelp("The file with the master key of a store in a database; made if it is not there.", valueName: "file"))
+    var masterKey: String?
     @Option(help: "Number of users, among whom the sessions are divided evenly.")
     var users = 50
     @Option(help: "Total number of sessions.")
@@ -34,14 +41,15 @@ struct FillStoreCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard users > 0, sessions >= 0, turns >= 0 else { throw ValidationError("pass at least one user and no negative numbers") }
-        guard !FileManager.default.fileExists(atPath: directory + "/patchbay.sqlite") else {
+        guard (directory == nil) != (database == nil) else { throw ValidationError("pass either a directory or --database") }
+        guard (masterKey == nil) == (database == nil) else { throw ValidationError("--database and --master-key need each other") }
+        if let directory, FileManager.default.fileExists(atPath: directory + "/patchbay.sqlite") {
             throw ValidationError("\(directory) already contains a store; choose another directory")
         }
     }
 
     func run() async throws {
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        let store = try Store(directory: directory, masterKeys: [try MasterKey.make(file: directory + "/master.key")])
+        let store = try makeStore()
         let userIDs = try await makeUsers(in: store)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<sessions {
@@ -52,6 +60,22 @@ struct FillStoreCommand: AsyncParsableCommand {
         }
         try await store.compact()
         try store.close()
+    }
+
+    private func makeStore() throws -> Store {
+        if let database, let masterKey {
+            let keys = [
+                try FileManager.default.fileExists(atPath: masterKey) ? MasterKey(file: masterKey) : MasterKey.make(file: masterKey)
+            ]
+            let settings = PostgresSettings(target: database)
+            guard try Store.condition(postgres: settings, masterKeys: keys).0 == .missing else {
+                throw ValidationError("the database already contains a store; choose another one")
+            }
+            return try Store(postgres: settings, masterKeys: keys)
+        }
+        let directory = directory ?? ""
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        return try Store(directory: directory, masterKeys: [try MasterKey.make(file: directory + "/master.key")])
     }
 
     private func makeUsers(in store: Store) async throws -> [UserID] {
