@@ -17,10 +17,17 @@ extension PostgresConnection: SQLConnection {
         // A unique name, because `body` may run the same statement.
         let cursor = "each_\(UInt64.random(in: 0...(.max)))"
         _ = try result("DECLARE \(cursor) NO SCROLL CURSOR FOR \(sql)", values)
+        // Powers of two: each number is another statement.
+        var count = StoreLimits.rowsPerFetch / 16
         while true {
-            let rows = try result("FETCH \(StoreLimits.rowsPerFetch) FROM \(cursor)", [])
+            let rows = try result("FETCH \(count) FROM \(cursor)", [])
             for index in 0..<rows.rowCount { try body(Row(PostgresRow(result: rows, index: index))) }
-            guard rows.rowCount == StoreLimits.rowsPerFetch else { break }
+            guard rows.rowCount == count else { break }
+            if rows.size > StoreLimits.bytesPerFetch {
+                count = max(1, count / 2)
+            } else if rows.size < StoreLimits.bytesPerFetch / 4 {
+                count = min(count * 2, StoreLimits.rowsPerFetch)
+            }
         }
         _ = try result("CLOSE \(cursor)", [])
     }

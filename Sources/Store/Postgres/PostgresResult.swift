@@ -15,6 +15,9 @@ final class PostgresResult {
     var rowCount: Int { Int(PQntuples(pointer)) }
     var columnCount: Int { Int(PQnfields(pointer)) }
 
+    /// The memory that the rows take, in bytes.
+    var size: Int { Int(PQresultMemorySize(pointer)) }
+
     /// The number of inserted, updated, deleted or selected rows; 0 for other statements.
     var affectedRowCount: Int { PQcmdTuples(pointer).flatMap { Int(String(cString: $0)) } ?? 0 }
 

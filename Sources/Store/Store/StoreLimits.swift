@@ -13,8 +13,10 @@ package enum StoreLimits {
     /// How long to wait for another process's lock, in seconds.
     package static let lockTimeout = 5.0
 
-    /// PostgreSQL: rows per request of a statement with many, and how long each statement of a long read or a migration may take.
-    static let rowsPerFetch = 500
+    /// PostgreSQL: rows per request of a statement with many, which are fewer if they take more bytes, and how long each statement of a long
+    /// read or a migration may take.
+    static let rowsPerFetch = 512
+    static let bytesPerFetch = 4 << 20
     static let longReadTimeout = Duration.seconds(600)
 
     /// PostgreSQL: how often a node shows that it lives, and for how long it may fail to before others release its leases.
