@@ -1,14 +1,30 @@
 /// The database schema, in SQLite's dialect. User text and names are stored only in encrypted BLOB columns; other columns hold numbers,
 /// random identifiers, fixed words, and the operator's names of assistants and machines.
 enum Schema {
+    /// A migration.
+    struct Step: Sendable {
+        let name: String
+        let sql: String
+        /// Whether builds without this step may still use a store with it (CONTRIBUTING.md, "A table"). Only PostgreSQL has several builds at
+        /// one store.
+        let isExpansion: Bool
+
+        init(_ name: String, _ sql: String, isExpansion: Bool = false) {
+            self.name = name
+            self.sql = sql
+            self.isExpansion = isExpansion
+        }
+    }
+
     /// All migrations, in their order. The keys of the store are made after the first.
-    static let steps: [(name: String, sql: String)] = [
-        ("1", users + sessions + work), ("2", lists), ("3", revisions), ("crash-recovery", crashRecovery), ("assistants", assistants),
-        ("speech", speech), ("start-content", startContent), ("summary-status-none", summaryStatusNone), ("request-ids", requestIDs),
-        ("account-codes", accountCodes), ("contacts", contacts), ("push-devices", pushDevices), ("conversations", conversations),
-        ("conversation-event-authors", conversationEventAuthors), ("conversation-inviters", conversationInviters),
-        ("own-clips", ownClips), ("clip-times", clipTimes), ("summary-pushes", summaryPushes), ("consents", consents),
-        ("turn-audio", turnAudio), ("nodes", nodes),
+    static let steps = [
+        Step("1", users + sessions + work), Step("2", lists), Step("3", revisions), Step("crash-recovery", crashRecovery),
+        Step("assistants", assistants), Step("speech", speech), Step("start-content", startContent),
+        Step("summary-status-none", summaryStatusNone), Step("request-ids", requestIDs), Step("account-codes", accountCodes),
+        Step("contacts", contacts), Step("push-devices", pushDevices), Step("conversations", conversations),
+        Step("conversation-event-authors", conversationEventAuthors), Step("conversation-inviters", conversationInviters),
+        Step("own-clips", ownClips), Step("clip-times", clipTimes), Step("summary-pushes", summaryPushes), Step("consents", consents),
+        Step("turn-audio", turnAudio), Step("nodes", nodes),
     ]
 
     /// `lookup` is a keyed hash of the e-mail or of the external issuer's subject. A user without a row in `user_keys` is being deleted and

@@ -52,8 +52,31 @@ extension SQLiteDatabase {
         }
     }
 
+    /// Updates the schema of an existing store, unless `isDryRun`.
+    static func migrate(directory: String, masterKeys: [MasterKey], isDryRun: Bool) throws(StoreError) -> MigrationReport {
+        let path = directory + "/" + fileName
+        do {
+            guard FileManager.default.fileExists(atPath: path) else { throw StoreError.missing(directory: directory) }
+            let lock = isDryRun ? nil : try lock(directory, path)
+            defer { lock?.release() }
+            guard let found = try readUnchanged(path: path, masterKeys: masterKeys) else {
+                throw StoreError.missing(directory: directory)
+            }
+            if !isDryRun {
+                let queue = try DatabaseQueue(path: path, configuration: configuration)
+                try migrator { _ in }.migrate(queue)
+                try queue.close()
+            }
+            return MigrationReport(done: found.steps)
+        } catch {
+            throw StoreError(error).naming(path)
+        }
+    }
+
     /// Reads the store at `path` without writing anything; nil if there is none.
-    private static func readUnchanged(path: String, masterKeys: [MasterKey]) throws -> (keys: Keychain, isCurrent: Bool)? {
+    static func readUnchanged(
+        path: String, masterKeys: [MasterKey]
+    ) throws -> (keys: Keychain, steps: Set<String>, isCurrent: Bool)? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         var configuration = configuration
         configuration.readonly = true
@@ -61,12 +84,13 @@ extension SQLiteDatabase {
             guard try db.tableExists("store_keys") else { return nil }
             let migrator = migrator { _ in }
             guard try !migrator.hasBeenSuperseded(db) else { throw StoreError.fromTheFuture }
-            return (try Keychain.open(in: db, with: masterKeys), try migrator.hasCompletedMigrations(db))
+            let steps = try migrator.appliedIdentifiers(db)
+            return (try Keychain.open(in: db, with: masterKeys), steps, try migrator.hasCompletedMigrations(db))
         }
     }
 
     /// - Parameter fill: runs once, in the transaction that creates the tables.
-    private static func migrator(fill: @escaping @Sendable (GRDB.Database) throws -> Void) -> DatabaseMigrator {
+    static func migrator(fill: @escaping @Sendable (GRDB.Database) throws -> Void) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
         for (index, step) in Schema.steps.enumerated() {
             migrator.registerMigration(step.name) { db in

@@ -66,6 +66,10 @@ struct StoreSettings {
     /// The store's location for messages, without a password.
     var name: String { database?.name ?? directory ?? "no store" }
 
+    var location: StoreLocation {
+        get throws { try database.map(StoreLocation.database) ?? .directory(fileDirectory()) }
+    }
+
     private func fileDirectory() throws -> String {
         guard let directory else { throw UsageError("no store; set `data`, its directory, or `database`") }
         return directory
@@ -110,7 +114,8 @@ struct StoreSettings {
         }
     }
 
-    private func explained<Result>(_ body: () throws -> Result) throws -> Result {
+    /// Turns errors of the store into lines with the remedy.
+    func explained<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch StoreError.alreadyOpen(let store, let owner) {
@@ -169,7 +174,7 @@ struct StoreSettings {
         UsageError("master key: there is no file \(path); the store cannot be opened without the key that encrypted it")
     }
 
-    private func key(_ access: Store.Access, _ log: Logger?) throws -> MasterKey {
+    func key(_ access: Store.Access, _ log: Logger?) throws -> MasterKey {
         let path: String
         switch try keySource() {
         case .key(let key): return key
