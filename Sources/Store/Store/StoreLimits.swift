@@ -27,6 +27,12 @@ package enum StoreLimits {
     /// How often a new owner looks whether an earlier one has ended.
     static let nodePollInterval = Duration.milliseconds(500)
 
+    /// Rows of an `INSERT` of a copy, a power of two, and the bytes of values after which it has fewer.
+    static let rowsPerInsert = 128
+    static let bytesPerInsert = 1 << 20
+    /// SQLite's page cache for the file that a copy writes, in bytes.
+    static let copyCacheMax = 64 << 20
+
     /// Reader threads, one per processor within this range.
     static let readersRange = 2...4
     /// Page cache per reader, in bytes.

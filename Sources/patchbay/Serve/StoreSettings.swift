@@ -13,6 +13,8 @@ struct StoreSettings {
     var masterKey: SecretText?
     var masterKeyFile: String?
     var isDevelopment: Bool
+    /// The option with the location, for errors; nil: the setting.
+    var option: String?
 
     /// Opens the store or creates it. A new store gets a new master key unless its key file exists.
     ///
@@ -91,6 +93,18 @@ struct StoreSettings {
         return settings
     }
 
+    /// Creates the settings of one end of a copy, a directory or a URI.
+    static func end(_ text: String, option: String, masterKeyFile: String?) throws -> StoreSettings {
+        let environment = ProcessInfo.processInfo.environment
+        let isDatabase = text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
+        return StoreSettings(
+            directory: isDatabase ? nil : text,
+            database: isDatabase ? try database(text, passwordFile: environment["PATCHBAY_DATABASE_PASSWORD_FILE"]) : nil,
+            masterKey: masterKeyFile == nil ? environment["PATCHBAY_MASTER_KEY"].map(SecretText.init) : nil,
+            masterKeyFile: masterKeyFile ?? environment["PATCHBAY_MASTER_KEY_FILE"],
+            isDevelopment: !isDatabase && FileManager.default.fileExists(atPath: text + "/master.key"), option: option)
+    }
+
     /// The condition of the store, and a description of the database server; nil for a store in a file.
     private func condition(_ keys: [MasterKey]) throws -> (Store.Condition, server: String?) {
         guard let database else { return (try Store.condition(directory: fileDirectory(), masterKeys: keys), nil) }
@@ -137,7 +151,7 @@ struct StoreSettings {
     }
 
     /// The key of the setting with the store's location.
-    private var setting: String { database == nil ? "data" : "database" }
+    private var setting: String { option ?? (database == nil ? "data" : "database") }
 
     private func makeDirectory(_ directory: String) throws {
         do {

@@ -6,7 +6,7 @@ import Store
 struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",
-        abstract: "Verify, back up, update and re-encrypt a gateway's store.",
+        abstract: "Verify, back up, copy, update and re-encrypt a gateway's store.",
         discussion: """
             EXAMPLES
               patchbay store verify \\
@@ -15,11 +15,14 @@ struct StoreCommand: AsyncParsableCommand {
                   --data /var/lib/patchbay --master-key /etc/patchbay.key
               patchbay store rotate-key --to /etc/patchbay.new.key \\
                   --data /var/lib/patchbay --master-key /etc/patchbay.key
+              patchbay store copy --from /var/lib/patchbay \\
+                  --to 'postgresql://patchbay@db.example/patchbay' \\
+                  --master-key /etc/patchbay.key
               patchbay store migrate --dry-run \\
                   --data /var/lib/patchbay --master-key /etc/patchbay.key
             """,
         subcommands: [
-            StoreVerifyCommand.self, StoreBackupCommand.self, StoreRotateKeyCommand.self, StoreMigrateCommand.self,
+            StoreVerifyCommand.self, StoreBackupCommand.self, StoreRotateKeyCommand.self, StoreCopyCommand.self, StoreMigrateCommand.self,
         ])
 }
 

@@ -50,4 +50,13 @@ import Testing
         try world.run("INSERT INTO schema_steps (name) VALUES ('of-another-build')")
         #expect(throws: StoreError.fromTheFuture) { try world.open() }
     }
+
+    @Test func anOlderBuildDoesNotCopyWhatItDoesNotKnow() throws {
+        try upgrade(expansion)
+        let copies = CopyWorld()
+        let place = try copies.place(.sqlite)
+        #expect(throws: StoreError.fromTheFuture) {
+            try copies.copy(.database(world.database), to: place, keys: [world.masterKey])
+        }
+    }
 }
