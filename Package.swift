@@ -220,6 +220,9 @@ let package = Package(
             ],
             path: "fuzz/Bodies", swiftSettings: settings),
 
+        // The stores of tests: in a directory, or on the tests' own PostgreSQL server.
+        .target(name: "TestStore", dependencies: ["Store", "Identity", "CPostgres"], path: "Tests/TestStore", swiftSettings: settings),
+
         // Tests, one folder per module, without strict memory safety.
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: settings),
         .testTarget(
@@ -229,8 +232,8 @@ let package = Package(
             name: "TLSRecordsTests", dependencies: ["TLSRecords", "Sockets", "Wire", "COpenSSL"], swiftSettings: settings),
         .testTarget(name: "IdentityTests", dependencies: ["Identity", "Wire", "CJWT", "COpenSSL"], swiftSettings: settings),
         .testTarget(
-            name: "StoreTests", dependencies: ["Store", "OutgoingHTTP", "Identity", "Wire", "CPostgres", sqlite], exclude: ["Fixtures"],
-            swiftSettings: settings),
+            name: "StoreTests", dependencies: ["Store", "TestStore", "OutgoingHTTP", "Identity", "Wire", "CPostgres", sqlite],
+            exclude: ["Fixtures"], swiftSettings: settings),
         .testTarget(name: "AssistantWidgetModelTests", dependencies: ["AssistantWidgetModel"], swiftSettings: settings),
         .testTarget(
             name: "CopilotModelTests", dependencies: ["CopilotModel", "PatchbayClient", "Wire"],
@@ -242,8 +245,9 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Gateway", "Backend", "WebPages", "HTTPServer", "OutgoingHTTP", "Engine", "Identity", "Store", "Sockets", "TLSRecords",
-                "Audio", "OggOpus", "Wire", "LiveKitProtocol", "CLibwebsockets", "COpenSSL", "CZlib", protobuf, httpTypes, logging, yams,
+                "Gateway", "Backend", "WebPages", "HTTPServer", "OutgoingHTTP", "Engine", "Identity", "Store", "TestStore", "Sockets",
+                "TLSRecords", "Audio", "OggOpus", "Wire", "LiveKitProtocol", "CLibwebsockets", "COpenSSL", "CZlib", protobuf, httpTypes,
+                logging, yams,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -1,51 +1,38 @@
 import Foundation
 import GRDB
 import Identity
+import TestStore
 import Testing
 
 @testable import Store
 
 /// A new store, in a directory or, with `PATCHBAY_TEST_STORE=postgres` in the environment, in a PostgreSQL database.
 final class StoreWorld: Sendable {
-    static let isOnSQLite = ProcessInfo.processInfo.environment["PATCHBAY_TEST_STORE"] != "postgres"
-
     /// Enough to see that a password fits, and no more work than that.
     static let quickCost = PasswordHash.Cost(logBlocks: 10, blockSize: 8, parallelism: 1)
     static let start = WallTime(milliseconds: 1_795_267_016_250)
     static let password = SecretText("correct horse battery staple")
 
-    /// Of SQLite's files; unused otherwise.
-    let directory: String
-    /// Nil on SQLite.
-    private let database: PostgresSettings?
+    private let place: StorePlace
     let masterKey: MasterKey
     let store: Store
 
     init(sizeMax: Int? = nil) throws {
-        directory = FileManager.default.temporaryDirectory.appendingPathComponent("store-\(UUID().uuidString)").path
+        place = try StorePlace(
+            directory: FileManager.default.temporaryDirectory.appendingPathComponent("store-\(UUID().uuidString)").path)
         masterKey = MasterKey()
-        database = Self.isOnSQLite ? nil : try Self.makeDatabase()
-        store =
-            if let database {
-                try Store(postgres: database, masterKeys: [masterKey], passwordCost: Self.quickCost)
-            } else {
-                try Store(directory: directory, masterKeys: [masterKey], passwordCost: Self.quickCost, sizeMax: sizeMax)
-            }
+        store = try place.open(masterKeys: [masterKey], passwordCost: Self.quickCost, sizeMax: sizeMax)
     }
 
-    private static func makeDatabase() throws -> PostgresSettings {
-        var settings = PostgresSettings(target: try PostgresServer.shared().makeDatabase())
-        settings.ownerTimeout = .milliseconds(100)
-        return settings
-    }
+    /// Of SQLite's files; unused otherwise.
+    var directory: String { place.directory }
+
+    /// Nil on SQLite.
+    private var database: PostgresSettings? { place.database }
 
     /// Opens the store once more.
     func reopen(keys: [MasterKey]? = nil, access: Store.Access = .owner) throws -> Store {
-        let keys = keys ?? [masterKey]
-        guard let database else {
-            return try Store(directory: directory, masterKeys: keys, access: access, passwordCost: Self.quickCost)
-        }
-        return try Store(postgres: database, masterKeys: keys, access: access, passwordCost: Self.quickCost)
+        try place.open(masterKeys: keys ?? [masterKey], access: access, passwordCost: Self.quickCost)
     }
 
     // The store is not closed here, since a deinitializer may run on the store's own queue, for which closing would wait.
@@ -156,5 +143,5 @@ final class StoreWorld: Sendable {
 
 extension Trait where Self == ConditionTrait {
     /// For tests of SQLite's files, locks and pages.
-    static var onlyOnSQLite: Self { .enabled(if: StoreWorld.isOnSQLite, "about SQLite's files") }
+    static var onlyOnSQLite: Self { .enabled(if: StorePlace.isOnSQLite, "about SQLite's files") }
 }

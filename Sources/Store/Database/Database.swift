@@ -97,3 +97,7 @@ package enum StoreOperation: String, Sendable, CaseIterable {
 
 /// Called after each operation with its duration and its error, if any.
 package typealias StoreObserver = @Sendable (StoreOperation, Duration, StoreError?) -> Void
+
+/// Called when the database server cannot be reached any more, with the reason, when the reason changes, and with nil when the server can be
+/// reached again. On any thread.
+package typealias StoreOutageObserver = @Sendable (String?) -> Void

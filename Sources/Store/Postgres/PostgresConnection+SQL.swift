@@ -102,6 +102,7 @@ extension PostgresError: EngineError {
         case .full: .full
         case .unreachable: .unreachable
         case .damaged: .damaged(location: "the database")
+        case .missing: .failed("\(description); the database contains no store of this version: restore it from a backup")
         case .unique, .foreignKey, .other: .failed(description)
         }
     }

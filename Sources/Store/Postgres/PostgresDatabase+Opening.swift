@@ -10,9 +10,9 @@ extension PostgresDatabase {
     /// - Parameter steps: the migrations that this program knows.
     static func open(
         _ settings: PostgresSettings, masterKeys: [MasterKey], access: Store.Access, steps: [Schema.Step] = Schema.steps,
-        observing observe: @escaping StoreObserver
+        observing observe: @escaping StoreObserver, reporting report: @escaping StoreOutageObserver = { _ in }
     ) throws(StoreError) -> PostgresDatabase {
-        let pool = PostgresPool(settings)
+        let pool = PostgresPool(settings) { report($0?.explanation) }
         do {
             let keychain = try pool.transaction(.migration, timeout: StoreLimits.longReadTimeout) { connection in
                 if access != .beside { try migrate(connection, steps) { try Keychain.make(in: connection, with: masterKeys) } }
@@ -72,7 +72,7 @@ extension PostgresDatabase {
     /// Converts an error of opening a store. It keeps the reason why the server cannot be reached, which operators need at start-up.
     static func explained(_ error: any Error) -> StoreError {
         guard let error = error as? PostgresError, error.kind == .unreachable else { return StoreError(error) }
-        return .failed(error.description)
+        return .failed(error.explanation)
     }
 
     /// Does the steps that are left once other processes have migrated the database.

@@ -20,6 +20,8 @@ struct PostgresError: Error, Hashable, Sendable {
         case timeout
         /// XX001 `data_corrupted`, XX002 `index_corrupted`.
         case damaged
+        /// 42P01 `undefined_table`, 42703 `undefined_column`: the database was emptied or replaced.
+        case missing
         /// 23505 `unique_violation`, with the constraint's name.
         case unique(constraint: String)
         /// 23503 `foreign_key_violation`.
@@ -57,6 +59,7 @@ struct PostgresError: Error, Hashable, Sendable {
         case "25006", "53300", "57P01", "57P02", "57P03": .unreachable
         case "55P03", "57014": .timeout
         case "XX001", "XX002": .damaged
+        case "42P01", "42703": .missing
         case "23505": .unique(constraint: constraint)
         case "23503": .foreignKey
         case let state?: state.hasPrefix("08") ? .unreachable : .other
@@ -66,6 +69,22 @@ struct PostgresError: Error, Hashable, Sendable {
 
     static let poolIsClosed = PostgresError(.other, "the store is closed")
     static let noAnswer = PostgresError(.unreachable, "the server did not answer in time")
+}
+
+extension PostgresError {
+    /// Parts of libpq's messages about connections that it refuses, which have no code, and what an operator can do.
+    private static let remedies = [
+        ("certificate verify failed", "set sslrootcert to the certificate of the authority that signed the server's"),
+        ("does not match host name", "use a name of the server's certificate in the URI, or a certificate for this name"),
+        ("server does not support SSL", "set up TLS in the server (`ssl = on`)"),
+        ("session is read-only", "name the server that accepts writes, or all of them (postgresql://user@a,b/database)"),
+    ]
+
+    /// The error and, if it is known, what an operator can do about it.
+    var explanation: String {
+        let remedies = Self.remedies.filter { message.contains($0.0) }.map(\.1)
+        return ([description] + remedies).joined(separator: "; ")
+    }
 }
 
 extension PostgresError: CustomStringConvertible {

@@ -18,6 +18,8 @@ final class PostgresPool: Sendable {
         var count = 0
         /// False once a pooler has been noticed.
         var isPreparing = true
+        /// Whether the server has been reached once. Before, failures are reported to the caller only.
+        var wasReached = false
         var outage: Outage?
         var isClosed = false
     }
@@ -38,14 +40,22 @@ final class PostgresPool: Sendable {
     let threads: StoreThreads
     let settings: PostgresSettings
     private let size: Int
+    private let report: @Sendable (PostgresError?) -> Void
     private let state = Mutex(State())
 
     /// Connects to nothing yet.
     ///
-    /// - Parameter size: the maximum number of connections, and the number of threads.
-    init(_ settings: PostgresSettings, size: Int = PostgresPool.sizeDefault) {
+    /// - Parameters:
+    ///   - size: the maximum number of connections, and the number of threads.
+    ///   - report: called when the server, once reached, cannot be reached any more, when the reason changes, and with nil when it can be
+    ///     reached again.
+    init(
+        _ settings: PostgresSettings, size: Int = PostgresPool.sizeDefault,
+        reporting report: @escaping @Sendable (PostgresError?) -> Void = { _ in }
+    ) {
         self.settings = settings
         self.size = size
+        self.report = report
         threads = StoreThreads(count: size, name: "postgres")
     }
 
@@ -105,16 +115,22 @@ final class PostgresPool: Sendable {
         }
         do throws(PostgresError) {
             let connection = try PostgresConnection(settings, isPreparing: isPreparing)
-            state.withLock { $0.outage = nil }
+            let isRecovered = state.withLock { state in
+                defer { (state.outage, state.wasReached) = (nil, true) }
+                return state.outage != nil && state.wasReached
+            }
+            if isRecovered { report(nil) }
             return connection
         } catch {
-            state.withLock { state in
+            let isNew = state.withLock { state in
                 state.count -= 1
                 // Several callers may have noticed the outage at once.
-                guard failures == state.outage?.failures ?? 0 else { return }
+                guard failures == state.outage?.failures ?? 0 else { return false }
                 let pause = Self.backOff.pause(after: failures + 1)
-                state.outage = Outage(failures: failures + 1, error: error, nextAttempt: .now + pause)
+                defer { state.outage = Outage(failures: failures + 1, error: error, nextAttempt: .now + pause) }
+                return state.wasReached && state.outage?.error != error
             }
+            if isNew { report(error) }
             throw error
         }
     }

@@ -15,7 +15,7 @@ package struct PostgresSettings: Sendable {
     /// How long the server may take beyond that to report it. Then it is considered as hanging.
     var grace = Duration.seconds(3)
     /// How long a new owner of the store waits for the end of an earlier one: longer than `StoreLimits.nodeSilence`.
-    var ownerTimeout = Duration.seconds(15)
+    package var ownerTimeout = Duration.seconds(15)
 
     package init(target: String, password: String? = nil) {
         self.target = target

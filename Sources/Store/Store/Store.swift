@@ -51,15 +51,17 @@ package final class Store: Sendable {
 
     /// Opens a store in PostgreSQL.
     ///
+    /// - Parameter report: called about outages of the server after the store has been opened.
     /// - Throws: `wrongMasterKey`, `missing`, `fromTheFuture`, `alreadyOpen` after 15 seconds; `failed` with the reason if the server cannot
     ///   be reached.
     package convenience init(
         postgres settings: PostgresSettings, masterKeys: [MasterKey], access: Access = .owner, passwordCost: PasswordHash.Cost = .standard,
-        observing observe: @escaping StoreObserver = { _, _, _ in }
+        observing observe: @escaping StoreObserver = { _, _, _ in }, reporting report: @escaping StoreOutageObserver = { _ in }
     ) throws(StoreError) {
         precondition(!masterKeys.isEmpty, "a store needs a master key")
         self.init(
-            try PostgresDatabase.open(settings, masterKeys: masterKeys, access: access, observing: observe), passwordCost: passwordCost)
+            try PostgresDatabase.open(settings, masterKeys: masterKeys, access: access, observing: observe, reporting: report),
+            passwordCost: passwordCost)
     }
 
     private init(_ database: any Database, passwordCost: PasswordHash.Cost) {

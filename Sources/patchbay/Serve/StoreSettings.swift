@@ -29,7 +29,15 @@ struct StoreSettings {
         try explained {
             if access == .owner, let directory { try makeDirectory(directory) }
             let keys = [try key(access, log)] + others
-            if let database { return try Store(postgres: database, masterKeys: keys, access: access, observing: observe) }
+            if let database {
+                return try Store(postgres: database, masterKeys: keys, access: access, observing: observe) { reason in
+                    if let reason {
+                        log?.error("the store's database cannot be reached", metadata: ["reason": "\(reason)"])
+                    } else {
+                        log?.notice("the store's database can be reached again")
+                    }
+                }
+            }
             return try Store(directory: fileDirectory(), masterKeys: keys, access: access, observing: observe)
         }
     }

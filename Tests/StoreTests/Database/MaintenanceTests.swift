@@ -1,6 +1,7 @@
 import Foundation
 import Identity
 import Store
+import TestStore
 import Testing
 
 struct MaintenanceTests {
@@ -76,7 +77,7 @@ struct MaintenanceTests {
     }
 
     @Test func aStoreOfANewerVersionIsRefusedUnchanged() throws {
-        try world.tamper("INSERT INTO \(StoreWorld.isOnSQLite ? "grdb_migrations" : "schema_steps") VALUES ('99')")
+        try world.tamper("INSERT INTO \(StorePlace.isOnSQLite ? "grdb_migrations" : "schema_steps") VALUES ('99')")
         #expect(throws: StoreError.fromTheFuture) { try world.reopen(access: .beside) }
     }
 
@@ -86,7 +87,7 @@ struct MaintenanceTests {
         try await store.rotate(to: new)
         let late = try await world.makeUser()
         // What PostgreSQL has written to its log stays there until it is recycled.
-        if StoreWorld.isOnSQLite { for bytes in old { #expect(try world.files(with: bytes).isEmpty) } }
+        if StorePlace.isOnSQLite { for bytes in old { #expect(try world.files(with: bytes).isEmpty) } }
         try store.close()
         #expect(throws: StoreError.wrongMasterKey(neededID: new.id)) { try world.reopen() }
         let again = try world.reopen(keys: [new])

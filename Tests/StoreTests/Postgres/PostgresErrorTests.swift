@@ -1,4 +1,5 @@
 import Foundation
+import TestStore
 import Testing
 
 @testable import Store
@@ -49,7 +50,8 @@ struct PostgresErrorTests {
         arguments: [
             ("40001", .retry), ("40P01", .retry), ("53100", .full), ("57P03", .unreachable), ("25006", .unreachable),
             ("08006", .unreachable),
-            ("57014", .timeout), ("XX001", .damaged), ("XX002", .damaged), ("53200", .other), ("42501", .other),
+            ("57014", .timeout), ("42P01", .missing), ("42703", .missing), ("XX001", .damaged), ("XX002", .damaged), ("53200", .other),
+            ("42501", .other),
         ] as [(String, PostgresError.Kind)])
     func codesHaveTheirKind(_ code: String, _ kind: PostgresError.Kind) throws {
         let error = #expect(throws: PostgresError.self) {

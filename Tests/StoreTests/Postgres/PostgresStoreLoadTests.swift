@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestStore
 import Testing
 
 @testable import Store

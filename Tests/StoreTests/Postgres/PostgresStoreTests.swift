@@ -1,5 +1,7 @@
 import Foundation
 import Identity
+import Synchronization
+import TestStore
 import Testing
 import Wire
 
@@ -37,7 +39,7 @@ struct PostgresStoreTests {
     @Test func nothingThatWasSaidIsInTheServersFilesOrInADump() async throws {
         let world = try PostgresStoreWorld(on: PostgresServer())
         let session = try await talk(in: world).session
-        let dump = Data(try world.dump().utf8)
+        let dump = Data(try world.dump().text.utf8)
         for word in Self.words {
             #expect(try world.files(with: word.utf8) == [], "\(word)")
             // Bytes are in a dump as hexadecimal digits.
@@ -101,10 +103,10 @@ struct PostgresStoreTests {
         let world = try PostgresStoreWorld()
         try world.store.close()
         try world.run("INSERT INTO schema_steps VALUES ('of-a-newer-version')")
-        let before = try world.dump()
+        let before = try world.dump().text
         #expect(throws: StoreError.fromTheFuture) { try world.open() }
         #expect(throws: StoreError.fromTheFuture) { try world.open(access: .beside) }
-        #expect(try world.dump() == before)
+        #expect(try world.dump().text == before)
     }
 
     @Test func onlyAnOwnerMakesAStore() throws {
@@ -121,11 +123,84 @@ struct PostgresStoreTests {
         try world.store.close()
         // A store that an owner would update.
         try world.run("ALTER TABLE turns DROP COLUMN audio; DELETE FROM schema_steps WHERE name = 'turn-audio'")
-        let before = try world.dump()
+        let before = try world.dump().text
         #expect(throws: StoreError.wrongMasterKey(neededID: world.masterKey.id)) { try world.open(key: MasterKey(), access: access) }
-        #expect(try world.dump() == before)
+        #expect(try world.dump().text == before)
         let store = try world.open()
         #expect(try await store.verify().isClean)
         try store.close()
+    }
+
+    // MARK: Running
+
+    @Test func anEmptiedDatabaseFailsClearlyAndIsNotFilledAgain() async throws {
+        let reports = Reports()
+        let world = try PostgresStoreWorld(on: PostgresServer()) { reports.append($0) }
+        let (user, session) = try await talk(in: world)
+        let (dump, record) = (try world.dump(), try await world.store.sessions.record(of: session.id, of: user.id))
+        try world.server.kill()
+        try world.server.start()
+        try world.server.emptyDatabase(world.name)
+        for _ in 1...2 {
+            await expectNoStore { _ = try await world.store.sessions.record(of: session.id, of: user.id) }
+            await expectNoStore {
+                _ = try await world.store.sessions.append(world.turn("lost", number: 9, in: session), of: user.id)
+            }
+            await expectNoStore {
+                _ = try await world.store.accounts.createUser(email: "b@b", password: StoreWorld.password, at: world.now)
+            }
+        }
+        #expect(throws: StoreError.missing(directory: "the database")) { try world.open(access: .beside) }
+        let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
+        #expect(try PostgresConnection(world.database).execute(tables).integer(0, 0) == 0)
+        #expect(reports.all == [])
+
+        try world.server.dropDatabase(world.name)
+        await #expect(throws: StoreError.unreachable) { try await world.store.accounts.user(user.id) }
+        #expect(reports.all.count == 1 && reports.all.first??.contains("does not exist") == true, "\(reports.all)")
+
+        // The store continues with a backup, without a restart.
+        try world.server.run("CREATE DATABASE \(world.name)")
+        try dump.restore(to: world.database.target)
+        try await StoreError.retryingWhileUnavailable { _ = try await world.store.accounts.user(user.id) }
+        #expect(try await world.store.sessions.record(of: session.id, of: user.id) == record)
+        #expect(reports.all.count == 2 && reports.all.last == .some(nil))
+        #expect(try await world.store.verify().isClean)
+        try world.store.close()
+    }
+
+    private func expectNoStore(_ body: () async throws -> Void) async {
+        do {
+            try await body()
+            Issue.record("there is a store")
+        } catch {
+            let error = StoreError(error)
+            #expect(error.operationalName == "failed" && error.description.contains("the database contains no store"), "\(error)")
+        }
+    }
+
+    private final class Reports: Sendable {
+        private let reports = Mutex<[String?]>([])
+        var all: [String?] { reports.withLock { $0 } }
+        func append(_ report: String?) { reports.withLock { $0.append(report) } }
+    }
+
+    @Test func aStatementThatWaitsTooLongForALockEndsAsBusyAndDelaysNoOthers() async throws {
+        let world = try PostgresStoreWorld(statementTimeout: .seconds(1))
+        let user = try await world.makeUser()
+        let session = try await world.startSession(of: user)
+        let (other, watch) = (try PostgresConnection(world.database), try PostgresConnection(world.database))
+        try other.run("BEGIN; LOCK TABLE turns")
+        let turn = world.turn("hello", number: 1, in: session)
+        let writing = Task { try await world.store.sessions.append(turn, of: user.id) }
+        try until("the write waits for the lock") {
+            try watch.execute("SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'turns'::regclass").integer(0, 0) == 1
+        }
+        #expect(try await world.store.accounts.user(user.id).id == user.id)
+        _ = try await world.startSession(of: user)
+        await #expect(throws: StoreError.busy) { try await writing.value }
+        try other.run("COMMIT")
+        #expect(try await world.store.sessions.append(turn, of: user.id) == .stored)
+        try world.store.close()
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Identity
+import TestStore
 import Testing
 
 @testable import Store
@@ -12,12 +13,22 @@ struct PostgresStoreWorld {
     let masterKey = MasterKey()
     let store: Store
 
-    /// - Parameter server: nil for the one of all tests, which must not be disturbed.
-    init(on server: PostgresServer? = nil) throws {
+    /// - Parameters:
+    ///   - server: nil for the one of all tests, which must not be disturbed.
+    ///   - statementTimeout: nil for the usual one.
+    ///   - report: called about outages.
+    init(
+        on server: PostgresServer? = nil, statementTimeout: Duration? = nil, reporting report: @escaping StoreOutageObserver = { _ in }
+    ) throws {
         self.server = try server ?? .shared()
-        database = PostgresSettings(target: try self.server.makeDatabase())
-        store = try Store(postgres: database, masterKeys: [masterKey], passwordCost: StoreWorld.quickCost)
+        var database = PostgresSettings(target: try self.server.makeDatabase())
+        if let statementTimeout { database.statementTimeout = statementTimeout }
+        self.database = database
+        store = try Store(postgres: database, masterKeys: [masterKey], passwordCost: StoreWorld.quickCost, reporting: report)
     }
+
+    /// The name of the database.
+    var name: String { String(database.target.split(separator: "=").last ?? "") }
 
     var now: WallTime { StoreWorld.start }
 
@@ -46,29 +57,14 @@ struct PostgresStoreWorld {
 
     func run(_ script: String) throws { try PostgresConnection(database).run(script) }
 
-    /// The database as `pg_dump` writes it, without the random tokens of its first and last lines.
-    func dump() throws -> String {
-        let path = "/tmp/pb-\(UUID().uuidString.prefix(13)).sql"
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        try client("pg_dump", "--file", path, "--dbname", database.target)
-        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
-        return lines.filter { !$0.hasPrefix("\\restrict") && !$0.hasPrefix("\\unrestrict") }.joined(separator: "\n")
-    }
+    /// The database as `pg_dump` writes it.
+    func dump() throws -> PostgresDump { try PostgresDump(of: database.target) }
 
     /// - Returns: a new database with the content of a dump.
-    func restore(_ dump: String) throws -> PostgresSettings {
-        let path = "/tmp/pb-\(UUID().uuidString.prefix(13)).sql"
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        try Data(dump.utf8).write(to: URL(filePath: path))
+    func restore(_ dump: PostgresDump) throws -> PostgresSettings {
         let target = try server.makeDatabase()
-        try client("psql", "--quiet", "--no-psqlrc", "--set", "ON_ERROR_STOP=1", "--file", path, "--dbname", target)
+        try dump.restore(to: target)
         return PostgresSettings(target: target)
-    }
-
-    private func client(_ program: String, _ arguments: String...) throws {
-        let run = try PostgresServer.shell(#""$@""#, [(PostgresServer.programs ?? "") + "/" + program] + arguments)
-        run.shell.waitUntilExit()
-        guard run.shell.terminationStatus == 0 else { throw PostgresServerError("\(program) failed") }
     }
 
     /// The server's files in which `bytes` stand, after a checkpoint: tables, indexes and the write-ahead log.
@@ -80,6 +76,7 @@ struct PostgresStoreWorld {
             return content.withUnsafeBytes { Self.contains($0, needle) }
         }
     }
+
     /// Servers have hundreds of megabytes, too many for `Data.range(of:)` in a debug build.
     private static func contains(_ bytes: UnsafeRawBufferPointer, _ needle: [UInt8]) -> Bool {
         var rest = bytes[...]
@@ -92,5 +89,15 @@ struct PostgresStoreWorld {
             rest = rest.dropFirst(base.distance(to: UnsafeRawPointer(found)) + 1)
         }
         return false
+    }
+}
+
+extension PostgresPool {
+    /// `transaction` on one of the pool's threads.
+    @discardableResult
+    func run<T: Sendable>(
+        _ mode: Mode = .write, timeout: Duration? = nil, _ body: @Sendable (PostgresConnection) throws -> T
+    ) async throws -> T {
+        try await withTaskExecutorPreference(threads) { try transaction(mode, timeout: timeout, body) }
     }
 }

@@ -2,6 +2,7 @@ import CPostgres
 import Foundation
 import Glibc
 import Synchronization
+import TestStore
 import Testing
 
 @testable import Store

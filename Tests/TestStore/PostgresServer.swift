@@ -1,12 +1,10 @@
-import Foundation
-import Glibc
-import Synchronization
-import Testing
-
-@testable import Store
+internal import CPostgres
+package import Foundation
+internal import Glibc
+internal import Synchronization
 
 /// A PostgreSQL server on a Unix socket in its own folder. It ends with its last reference or with the tests' process, however that ends.
-final class PostgresServer: Sendable {
+package final class PostgresServer: Sendable {
     /// PostgreSQL's programs of the newest version; scripts/setup installs them. Nil if there are none.
     static let programs: String? = {
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
@@ -14,45 +12,74 @@ final class PostgresServer: Sendable {
             FileManager.default.isExecutableFile(atPath: $0 + "/initdb")
         }
     }()
-    static let isInstalled = programs != nil
+    package static let isInstalled = programs != nil
+
+    /// Whether servers can have a small disk: root may mount one.
+    package static let canMount: Bool = {
+        guard geteuid() == 0, let trial = try? shell(#""$@""#, ["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]) else {
+            return false
+        }
+        trial.shell.waitUntilExit()
+        return trial.shell.terminationStatus == 0
+    }()
 
     /// The server of tests that do not disturb it.
-    static func shared() throws -> PostgresServer { try theShared.get() }
+    package static func shared() throws -> PostgresServer { try theShared.get() }
     private static let theShared = Result { try PostgresServer() }
 
     /// A role that needs the password `tops3cret`; all others need none.
-    static let lockedRole = "locked"
+    package static let lockedRole = "locked"
 
     /// Of the socket and the data.
-    let folder: String
-    var dataFolder: String { folder + "/data" }
+    package let folder: String
+    package var dataFolder: String { folder + "/data" }
+    /// The mount point of the small disk, for a tablespace.
+    package var diskFolder: String { folder + "/disk" }
     private let options: [String]
+    /// In bytes; nil for none.
+    private let diskSize: Int?
     /// Kept until the server is to end.
     private let lifeline = Mutex<Lifeline?>(nil)
     private let databases = Atomic(0)
 
     /// The shell between the tests and the server: it ends the server when its standard input ends.
-    struct Lifeline: Sendable {
-        let shell: Process
-        let input: FileHandle
+    package struct Lifeline: Sendable {
+        package let shell: Process
+        package let input: FileHandle
     }
 
-    init(options: [String] = []) throws {
+    /// - Parameters:
+    ///   - options: settings of the server, `name=value`.
+    ///   - access: lines of `pg_hba.conf`, before those for the socket.
+    ///   - diskSize: the size of a disk at `diskFolder` in bytes. Only the server sees it; requires `canMount`.
+    ///   - prepare: called before the start.
+    package convenience init(
+        options: [String] = [], access: [String] = [], diskSize: Int? = nil, prepare: (PostgresServer) throws -> Void = { _ in }
+    ) throws {
+        try self.init(options, diskSize)
+        try Self.execute("initdb", "-D", dataFolder, "-U", "postgres", "--locale=C", "--encoding=UTF8", "--auth=trust", "--no-sync")
+        let local = ["local all \(Self.lockedRole) scram-sha-256", "local all all trust", "local replication all trust"]
+        try Data((access + local).map { $0 + "\n" }.joined().utf8).write(to: URL(filePath: dataFolder + "/pg_hba.conf"))
+        try prepare(self)
+        try start()
+        try run("CREATE ROLE \(Self.lockedRole) LOGIN PASSWORD 'tops3cret'")
+    }
+
+    /// Makes a standby: a server with a copy of another one's databases, which can only be read.
+    package convenience init(standbyOf primary: PostgresServer) throws {
+        try self.init([], nil)
+        try Self.execute(
+            "pg_basebackup", "-D", dataFolder, "-d", "host=\(primary.folder) user=postgres", "--checkpoint=fast", "--write-recovery-conf",
+            "--no-sync")
+        try start()
+    }
+
+    private init(_ options: [String], _ diskSize: Int?) throws {
         // A socket's path has at most 107 bytes.
         folder = "/tmp/pb-\(UUID().uuidString.prefix(13))"
-        self.options = options
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        (self.options, self.diskSize) = (options, diskSize)
+        try FileManager.default.createDirectory(atPath: folder + "/disk", withIntermediateDirectories: true)
         Self.giveAway(folder)
-        let initdb = try Self.shell(
-            #""$@" >&2"#,
-            Self.command(
-                "initdb", ["-D", folder + "/data", "-U", "postgres", "--locale=C", "--encoding=UTF8", "--auth=trust", "--no-sync"]))
-        initdb.shell.waitUntilExit()
-        guard initdb.shell.terminationStatus == 0 else { throw PostgresServerError("initdb failed") }
-        let access = "local all \(Self.lockedRole) scram-sha-256\nlocal all all trust\n"
-        try Data(access.utf8).write(to: URL(filePath: folder + "/data/pg_hba.conf"))
-        try start()
-        try administer().run("CREATE ROLE \(Self.lockedRole) LOGIN PASSWORD 'tops3cret'")
     }
 
     deinit {
@@ -62,26 +89,45 @@ final class PostgresServer: Sendable {
 
     // MARK: Databases
 
+    /// - Parameter tablespace: where its files are; nil for the data's folder.
     /// - Returns: the connection string of a new database.
-    func makeDatabase() throws -> String {
+    package func makeDatabase(in tablespace: String? = nil) throws -> String {
         let name = "test\(databases.add(1, ordering: .relaxed).newValue)"
-        try administer().run("CREATE DATABASE \(name)")
+        try run("CREATE DATABASE \(name)" + (tablespace.map { " TABLESPACE \($0)" } ?? ""))
         return target(of: name)
     }
 
-    func target(of database: String, role: String = "postgres") -> String { "host=\(folder) user=\(role) dbname=\(database)" }
+    package func target(of database: String, role: String = "postgres") -> String { "host=\(folder) user=\(role) dbname=\(database)" }
 
-    private func administer() throws -> PostgresConnection {
-        var settings = PostgresSettings(target: target(of: "postgres"))
-        settings.statementTimeout = .seconds(60)
-        return try PostgresConnection(settings)
+    /// Runs statements in a database.
+    package func run(_ script: String, in database: String = "postgres") throws {
+        try Self.run(script, at: target(of: database))
     }
+
+    /// Runs statements in the database of a connection string.
+    package static func run(_ script: String, at target: String) throws {
+        let connection = PQconnectdb(target)
+        defer { PQfinish(connection) }
+        let result = PQexec(connection, script)
+        defer { PQclear(result) }
+        guard [PGRES_COMMAND_OK, PGRES_TUPLES_OK].contains(PQresultStatus(result)) else {
+            throw PostgresServerError(PQerrorMessage(connection).map { String(cString: $0) } ?? "no memory")
+        }
+    }
+
+    /// Replaces a database by an empty one of the same name, and disconnects its clients.
+    package func emptyDatabase(_ name: String) throws {
+        try dropDatabase(name)
+        try run("CREATE DATABASE \(name)")
+    }
+
+    package func dropDatabase(_ name: String) throws { try run("DROP DATABASE \(name) WITH (FORCE)") }
 
     // MARK: Life and death
 
-    func start() throws {
+    package func start() throws {
         let settings = [
-            "listen_addresses=", "unix_socket_directories=\(folder)", "fsync=off", "shared_buffers=16MB", "max_connections=40",
+            "listen_addresses=", "unix_socket_directories=\(folder)", "fsync=off", "shared_buffers=16MB", "max_connections=150",
             "deadlock_timeout=50ms", "autovacuum=off", "log_min_messages=panic",
         ]
         let arguments = ["-D", folder + "/data"] + (settings + options).flatMap { ["-c", $0] }
@@ -94,12 +140,12 @@ final class PostgresServer: Sendable {
             wait
             [ -n "$kept" ] || rm -rf "\#(folder)"
             """#
-        lifeline.withLock { $0 = try? Self.shell(script, Self.command("postgres", arguments)) }
-        try until("the server answers") { (try? administer()) != nil }
+        lifeline.withLock { $0 = try? Self.shell(script, mounting(Self.command("postgres", arguments))) }
+        try until("the server answers") { PQping(target(of: "postgres")) == PQPING_OK }
     }
 
     /// Ends the server without warning, as a power failure would.
-    func kill() throws {
+    package func kill() throws {
         let processes = processes()
         for process in processes { Glibc.kill(process, SIGSTOP) }
         for process in processes { Glibc.kill(process, SIGKILL) }
@@ -108,9 +154,9 @@ final class PostgresServer: Sendable {
     }
 
     /// Stops all of the server's processes: their sockets stay open, and nobody answers.
-    func freeze() { for process in processes() { Glibc.kill(process, SIGSTOP) } }
+    package func freeze() { for process in processes() { Glibc.kill(process, SIGSTOP) } }
 
-    func thaw() { for process in processes() { Glibc.kill(process, SIGCONT) } }
+    package func thaw() { for process in processes() { Glibc.kill(process, SIGCONT) } }
 
     /// - Parameter isKept: whether the folder stays, for another start.
     private func end(isKept: Bool) {
@@ -145,24 +191,39 @@ final class PostgresServer: Sendable {
         return (String(fields[0]), parent)
     }
 
+    /// A command with the small disk in its own mount namespace, with which the disk ends.
+    private func mounting(_ command: [String]) -> [String] {
+        guard let diskSize, let nobody = getpwnam("nobody") else { return command }
+        let options = "size=\(diskSize),uid=\(nobody.pointee.pw_uid),gid=\(nobody.pointee.pw_gid),mode=0700"
+        let script = #"mount -t tmpfs -o "$1" tmpfs "$2" && shift 2 && exec "$@""#
+        return ["unshare", "--mount", "sh", "-c", script, "sh", options, diskFolder] + command
+    }
+
     private static func command(_ program: String, _ arguments: [String]) -> [String] {
         unprivileged([(programs ?? "") + "/" + program] + arguments)
+    }
+
+    /// Runs one of PostgreSQL's programs to its end.
+    private static func execute(_ program: String, _ arguments: String...) throws {
+        let run = try shell(#""$@" >&2"#, command(program, arguments))
+        run.shell.waitUntilExit()
+        guard run.shell.terminationStatus == 0 else { throw PostgresServerError("\(program) failed") }
     }
 
     // MARK: Processes
 
     /// PostgreSQL and poolers refuse to run as root.
-    static func unprivileged(_ command: [String]) -> [String] {
+    package static func unprivileged(_ command: [String]) -> [String] {
         geteuid() == 0 ? ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] + command : command
     }
 
     /// Gives a file or folder to the user that runs `unprivileged` commands.
-    static func giveAway(_ path: String) {
+    package static func giveAway(_ path: String) {
         if geteuid() == 0, let nobody = getpwnam("nobody") { chown(path, nobody.pointee.pw_uid, nobody.pointee.pw_gid) }
     }
 
     /// Runs a script with a command as its arguments.
-    static func shell(_ script: String, _ arguments: [String]) throws -> Lifeline {
+    package static func shell(_ script: String, _ arguments: [String]) throws -> Lifeline {
         // Closed on exec: no other process keeps the server alive.
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw PostgresServerError("no pipe") }
@@ -181,27 +242,17 @@ final class PostgresServer: Sendable {
     }
 }
 
-struct PostgresServerError: Error {
+package struct PostgresServerError: Error {
     let what: String
 
-    init(_ what: String) { self.what = what }
+    package init(_ what: String) { self.what = what }
 }
 
 /// Waits until `condition` holds, at most a minute.
-func until(_ what: String, _ condition: () throws -> Bool) throws {
+package func until(_ what: String, _ condition: () throws -> Bool) throws {
     let deadline = ContinuousClock.now + .seconds(60)
     while try !condition() {
         guard ContinuousClock.now < deadline else { throw PostgresServerError("did not happen: \(what)") }
         usleep(20_000)
-    }
-}
-
-extension PostgresPool {
-    /// `transaction` on one of the pool's threads.
-    @discardableResult
-    func run<T: Sendable>(
-        _ mode: Mode = .write, timeout: Duration? = nil, _ body: @Sendable (PostgresConnection) throws -> T
-    ) async throws -> T {
-        try await withTaskExecutorPreference(threads) { try transaction(mode, timeout: timeout, body) }
     }
 }
