@@ -31,10 +31,9 @@ test: setup-tests certs interop models ## build everything and run all tests
 test-web: setup-tests ## check types and run the unit tests of the web pages, a part of `make test`
 	@Tests/Web/run
 
-test-store: setup-tests ## run the store's tests on SQLite and on PostgreSQL, a part of `make test`
+test-store: setup-tests ## run the tests of the store on SQLite and PostgreSQL, and of gateways on PostgreSQL, a part of `make test`
 	$(SWIFT) build --build-tests $(TEST_BUILD)
-	$(SWIFT) test --skip-build --disable-xctest --filter '^StoreTests'
-	PATCHBAY_TEST_STORE=postgres $(SWIFT) test --skip-build --disable-xctest --filter '^StoreTests' --skip '^StoreTests.Postgres'
+	@SWIFT=$(SWIFT) Tests/run store
 
 test-browser: setup-tests certs interop models ## check the web pages in headless Chromium, a part of `make test`
 	$(SWIFT) build -c release --product patchbay

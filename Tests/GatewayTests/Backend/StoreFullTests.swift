@@ -3,11 +3,12 @@ import Engine
 import Foundation
 import Gateway
 import Identity
+import TestStore
 import Testing
 import Wire
 
 /// A full store: calls continue, acknowledged data is kept, and writes succeed again once there is room.
-@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(2)))
+@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(2)), .enabled(if: StorePlace.isOnSQLite, "about the size of SQLite's file"))
 struct StoreFullTests {
     private let backend: TestBackend
     private let ann: AppUser

@@ -5,9 +5,10 @@ import HTTPServer
 import Identity
 import OutgoingHTTP
 import Store
+import TestStore
 import Wire
 
-/// A gateway with its own store in a temporary directory.
+/// A gateway with its own store.
 final class TestBackend: Sendable {
     let gateway: TestGateway
     let store: Store
@@ -18,18 +19,21 @@ final class TestBackend: Sendable {
     ///
     /// - Parameters:
     ///   - records: whether logged sessions are recorded.
-    ///   - storeBytesMax: maximum size of the store; nil for no limit.
+    ///   - database: of the store; nil: the place that `StorePlace` chooses.
+    ///   - storeBytesMax: maximum size of a store in a file; nil for no limit.
     ///   - assistants: the configuration's.
     ///   - speech: makes speech clips, and plays them if it can.
     ///   - webhookEndpoints: URLs for which webhooks are stored; nothing sends them.
     ///   - apns: the settings of Apple's push service, and a sender for its requests.
     convenience init(
-        externalIssuer: ExternalIssuer? = nil, records: Bool = false, storeBytesMax: Int? = nil, assistants: [AssistantDefinition] = [],
-        speech: (any SpeechGenerator)? = nil, speechLimits: SpeechLimits = SpeechLimits(), accounts: AccountSettings = AccountSettings(),
-        webhookEndpoints: [String] = [], apns: (settings: APNsSettings, send: Outgoing)? = nil,
+        externalIssuer: ExternalIssuer? = nil, records: Bool = false, database: PostgresSettings? = nil, storeBytesMax: Int? = nil,
+        assistants: [AssistantDefinition] = [], speech: (any SpeechGenerator)? = nil, speechLimits: SpeechLimits = SpeechLimits(),
+        accounts: AccountSettings = AccountSettings(), webhookEndpoints: [String] = [],
+        apns: (settings: APNsSettings, send: Outgoing)? = nil,
         _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
-        let place = BackendDirectory(records: records, assistants: assistants, speech: speech, speechLimits: speechLimits)
+        let place = try BackendDirectory(
+            records: records, database: database, assistants: assistants, speech: speech, speechLimits: speechLimits)
         let backend = try place.open(
             externalIssuer: externalIssuer, storeBytesMax: storeBytesMax, accounts: accounts, webhookEndpoints: webhookEndpoints)
         try self.init(at: place, backend, apns, change)
@@ -93,9 +97,10 @@ final class TestBackend: Sendable {
     }
 }
 
-/// A backend's directory, deleted with the last reference.
+/// A backend's directory, deleted with the last reference, and its database if it has one.
 final class BackendDirectory: Sendable {
-    let directory = FileManager.default.temporaryDirectory.appending(path: "patchbay-backend-\(UUID().uuidString)").path
+    private let place: StorePlace
+    private let database: PostgresSettings?
     private let masterKey = MasterKey()
     private let records: Bool
     private let assistants: [AssistantDefinition]
@@ -103,9 +108,12 @@ final class BackendDirectory: Sendable {
     let speechLimits: SpeechLimits
 
     init(
-        records: Bool, assistants: [AssistantDefinition] = [], speech: (any SpeechGenerator)? = nil,
+        records: Bool, database: PostgresSettings? = nil, assistants: [AssistantDefinition] = [], speech: (any SpeechGenerator)? = nil,
         speechLimits: SpeechLimits = SpeechLimits()
-    ) {
+    ) throws {
+        place = try StorePlace(
+            directory: FileManager.default.temporaryDirectory.appending(path: "patchbay-backend-\(UUID().uuidString)").path)
+        self.database = database
         self.records = records
         self.assistants = assistants
         self.speech = speech
@@ -114,13 +122,19 @@ final class BackendDirectory: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
+    private var directory: String { place.directory }
+
     func open(
         externalIssuer: ExternalIssuer? = nil, storeBytesMax: Int? = nil, accounts: AccountSettings = AccountSettings(),
         webhookEndpoints: [String] = []
     ) throws -> BackendServices {
-        let store = try Store(
-            directory: directory, masterKeys: [masterKey],
-            passwordCost: PasswordHash.Cost(logBlocks: 10, blockSize: 1, parallelism: 1), sizeMax: storeBytesMax)
+        let cost = PasswordHash.Cost(logBlocks: 10, blockSize: 1, parallelism: 1)
+        let store =
+            if let database {
+                try Store(postgres: database, masterKeys: [masterKey], passwordCost: cost)
+            } else {
+                try place.open(masterKeys: [masterKey], passwordCost: cost, sizeMax: storeBytesMax)
+            }
         return try BackendServices(
             store: store, externalIssuer: externalIssuer, recordingsDirectory: records ? recordings : nil,
             webhookEndpoints: webhookEndpoints, assistants: AssistantDirectory(configured: assistants), accountSettings: accounts)
@@ -128,15 +142,10 @@ final class BackendDirectory: Sendable {
 
     var recordings: String { directory + "/recordings" }
 
-    /// Whether any file contains this text.
+    /// Whether any file, or the database, contains this text.
     func holds(_ text: String) throws -> Bool { try holds([UInt8](text.utf8)) }
 
-    func holds(_ bytes: [UInt8]) throws -> Bool {
-        try FileManager.default.subpathsOfDirectory(atPath: directory).contains { path in
-            // Nil for directories and files deleted meanwhile.
-            FileManager.default.contents(atPath: directory + "/" + path)?.range(of: Data(bytes)) != nil
-        }
-    }
+    func holds(_ bytes: [UInt8]) throws -> Bool { try place.holds(bytes) }
 }
 
 /// A user with an account and one device.

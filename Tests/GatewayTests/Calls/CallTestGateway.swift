@@ -6,6 +6,7 @@ import HTTPServer
 import Identity
 import Store
 import Synchronization
+import TestStore
 import Testing
 import Wire
 
@@ -26,7 +27,8 @@ final class CallTestGateway: Sendable {
     ) throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("calls-\(UUID().uuidString)").path
         let cost = PasswordHash.Cost(logBlocks: 10, blockSize: 8, parallelism: 1)
-        let store = try Store(directory: directory, masterKeys: [MasterKey()], passwordCost: cost) { operation, duration, error in
+        let place = try StorePlace(directory: directory)
+        let store = try place.open(masterKeys: [MasterKey()], passwordCost: cost) { operation, duration, error in
             if !Self.isMaintenance { observe(operation, duration, error) }
         }
         let backend = try BackendServices(store: store)
@@ -49,7 +51,8 @@ final class CallTestGateway: Sendable {
             try await calls.run()
             try await written
             try store.close()
-            try FileManager.default.removeItem(atPath: directory)
+            // In a database it leaves no directory.
+            try? FileManager.default.removeItem(atPath: directory)
         }
     }
 

@@ -34,7 +34,7 @@ struct ReferenceTests {
 
     /// All routes that a gateway can have.
     private static func routes() throws -> [Route] {
-        let place = BackendDirectory(records: false)
+        let place = try BackendDirectory(records: false)
         let backend = try place.open()
         let (dispatch, assistants) = (DispatchInbox(), backend.assistants)
         return try TestGateway(

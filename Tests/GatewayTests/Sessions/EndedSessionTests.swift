@@ -5,6 +5,7 @@ import HTTPServer
 import HTTPTypes
 import Identity
 import Synchronization
+import TestStore
 import Testing
 import Wire
 
@@ -57,7 +58,7 @@ struct EndedSessionTests {
     @Test func startDoesNotReviveASessionThatEndsMeanwhile() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "ended-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        let store = try Store(directory: directory, masterKeys: [MasterKey()]) { operation, _, _ in
+        let store = try StorePlace(directory: directory).open(masterKeys: [MasterKey()]) { operation, _, _ in
             if operation == .write { Self.endsAfterWrite?() }
         }
         let backend = try BackendServices(store: store)

@@ -4,6 +4,7 @@ import Gateway
 import Identity
 import Store
 import Synchronization
+import TestStore
 import Testing
 import Wire
 
@@ -111,7 +112,8 @@ struct WebhookServiceTests {
     /// The process is killed with requests in flight, so it never sees the responses.
     @Test func webhooksInFlightAtACrashAreSentByTheNextProcess() async throws {
         let world = try WebhookWorld()
-        let arrived = world.directory + "/arrived"
+        let arrived = FileManager.default.temporaryDirectory.appending(path: "arrived-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: arrived) }
         let receiver = try RawReceiver { _, number in
             if number == 2 { _ = FileManager.default.createFile(atPath: arrived, contents: nil) }
             return number < 3 ? .silence : .status(200)
@@ -119,17 +121,17 @@ struct WebhookServiceTests {
         defer { receiver.close() }
         try await world.add(6, inRooms: 3, to: receiver.url())
         try world.store.close()
-        let (directory, keyText, url) = (world.directory, world.masterKey.text.revealedText, receiver.url())
+        let (place, keyText, url) = (world.place, world.masterKey.text.revealedText, receiver.url())
         await #expect(processExitsWith: .signal(SIGKILL)) {
-            [directory = directory as String, keyText = keyText as String, url = url as String] in
-            let world = try WebhookWorld(directory: directory, key: try #require(MasterKey(text: SecretText(keyText))))
+            [place = place as StorePlace, keyText = keyText as String, url = url as String, arrived = arrived as String] in
+            let world = try WebhookWorld(place: place, key: try #require(MasterKey(text: SecretText(keyText))))
             try await world.serving([url]) {
-                try Patience.until("requests on their way") { FileManager.default.fileExists(atPath: directory + "/arrived") }
+                try Patience.until("requests on their way") { FileManager.default.fileExists(atPath: arrived) }
                 kill(getpid(), SIGKILL)
             }
         }
         #expect(receiver.requests.count == 3)
-        let next = try WebhookWorld(directory: directory, key: world.masterKey)
+        let next = try WebhookWorld(place: place, key: world.masterKey)
         // The killed process's leases have expired.
         try await next.serving([url], clockAhead: .seconds(31)) {
             try receiver.wait(for: 9)

@@ -4,9 +4,10 @@ import Gateway
 import Identity
 import OutgoingHTTP
 import Store
+import TestStore
 import Testing
 
-/// A store with webhooks in its own directory, and services that send them.
+/// A store with webhooks, and services that send them.
 final class WebhookWorld: Sendable {
     static let key: IssuerKey = {
         let settings = IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText("secret"))
@@ -14,22 +15,22 @@ final class WebhookWorld: Sendable {
         return key
     }()
 
-    let directory: String
+    let place: StorePlace
     let masterKey: MasterKey
     let store: Store
 
-    init(
-        directory: String = FileManager.default.temporaryDirectory.appending(path: "webhooks-\(UUID().uuidString)").path,
-        key: MasterKey = MasterKey()
-    ) throws {
-        self.directory = directory
+    /// - Parameter place: nil for a new one.
+    init(place: StorePlace? = nil, key: MasterKey = MasterKey()) throws {
+        self.place =
+            try place
+            ?? StorePlace(directory: FileManager.default.temporaryDirectory.appending(path: "webhooks-\(UUID().uuidString)").path)
         masterKey = key
-        store = try Store(directory: directory, masterKeys: [key])
+        store = try self.place.open(masterKeys: [key])
     }
 
     // The store is not closed here, since a deinitializer may run on the store's own queue, for which closing would wait.
     deinit {
-        try? FileManager.default.removeItem(atPath: directory)
+        try? FileManager.default.removeItem(atPath: place.directory)
     }
 
     static var now: WallTime { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) }
