@@ -1,6 +1,7 @@
 internal import GRDB
 
-/// The tables of the schema, read from an empty SQLite database with all migrations, so that a copy cannot miss one.
+/// The tables of the schema, read from an empty SQLite database with all migrations, so that a copy cannot miss one. That of the nodes is
+/// left out: it is about the place of a store.
 struct Catalogue: Sendable {
     struct Column: Sendable, Hashable {
         let name: String
@@ -34,7 +35,7 @@ struct Catalogue: Sendable {
             for step in steps { try db.execute(sql: step.sql) }
             return try String.fetchAll(
                 db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
-            ).map { try Table($0, in: db) }
+            ).filter { $0 != Nodes.table }.map { try Table($0, in: db) }
         }
         var tables: [Table] = []
         while !rest.isEmpty {

@@ -12,19 +12,26 @@ extension PostgresDatabase {
         guard isVacant else { throw StoreError.refused("There is a store in \(settings.name) already; choose another database.") }
     }
 
-    /// Calls `body` with one snapshot of a store.
+    /// Calls `body` with one snapshot of a store, while gateways are kept out.
     static func reading<T>(
         _ settings: PostgresSettings, _ masterKeys: [MasterKey], _ body: (any CopyConnection, Keychain) throws -> T
     ) throws -> T {
-        try inTransaction(settings, "ISOLATION LEVEL REPEATABLE READ READ ONLY") { connection in
+        let keychain = try inTransaction(settings, "READ ONLY") { connection in
             let (done, known) = (try doneSteps(connection), Set(Schema.steps.map(\.name)))
             guard done.contains(Schema.steps[0].name) else { throw StoreError.missing(directory: settings.name) }
             let keychain = try Keychain.open(in: connection, with: masterKeys)
             guard done.isSuperset(of: known) else { throw StoreError.isOlder(settings.name) }
             // Even an expansion may have rows that this program would leave behind.
             guard done == known else { throw StoreError.fromTheFuture }
-            return try body(connection, keychain)
+            return keychain
         }
+        let pool = PostgresPool(settings, size: 2)
+        defer { pool.close() }
+        let owner = try NodeHeartbeat(pool)
+        defer { owner.stop() }
+        try owner.waitUntilAlone()
+        owner.start()
+        return try inTransaction(settings, "ISOLATION LEVEL REPEATABLE READ READ ONLY") { connection in try body(connection, keychain) }
     }
 
     /// Creates a store with the content that `body` writes, in one transaction. Nothing happens on deletions.

@@ -18,7 +18,7 @@ final class NodeHeartbeat: Sendable {
 
     deinit { beats.withLock { $0?.cancel() } }
 
-    /// Waits until the nodes that registered earlier have ended.
+    /// Waits until the nodes that registered earlier have ended, and releases all leases.
     ///
     /// - Throws: `alreadyOpen` after `PostgresSettings.ownerTimeout`. Then the node is no longer registered.
     func waitUntilAlone() throws {
@@ -31,6 +31,7 @@ final class NodeHeartbeat: Sendable {
             usleep(UInt32(StoreLimits.nodePollInterval.milliseconds * 1_000))
             try beat()
         }
+        try pool.transaction(.write) { db in try Nodes.releaseAll(in: db) }
     }
 
     /// Nodes that registered before this one and have not ended.

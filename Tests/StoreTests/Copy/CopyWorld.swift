@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Identity
+import TestStore
 import Testing
 import Wire
 

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Identity
+import TestStore
 import Testing
 
 @testable import Store
@@ -95,10 +96,26 @@ import Testing
         let (source, _, _) = try await world.makeStore(.sqlite)
         let owner = try world.open(source)
         let place = try world.place(.postgres)
-        #expect(throws: StoreError.alreadyOpen(directory: source.name, process: getpid())) { try world.copy(source, to: place) }
+        #expect(throws: StoreError.alreadyOpen(store: source.name, owner: "process \(getpid())")) { try world.copy(source, to: place) }
         try owner.close()
-        #expect(throws: StoreError.alreadyOpen(directory: source.name, process: getpid()), "nor can a gateway start during a copy") {
+        #expect(throws: StoreError.alreadyOpen(store: source.name, owner: "process \(getpid())"), "nor can a gateway start during a copy") {
             try world.copy(source, to: place) { _ in try world.open(source).close() }
+        }
+        try world.copy(source, to: place)
+    }
+
+    @Test func aDatabaseCannotBeCopiedWhileItsGatewayRuns() async throws {
+        let (source, _, _) = try await world.makeStore(.postgres)
+        guard case .database(var settings) = source else { return _ = Issue.record("another engine") }
+        settings.ownerTimeout = .milliseconds(100)
+        let owner = try world.open(source)
+        let place = try world.place(.sqlite)
+        let error = #expect(throws: StoreError.self) { try world.copy(.database(settings), to: place) }
+        guard case .alreadyOpen(settings.name, let process?) = error else { return _ = Issue.record("not refused, but \(error as Any)") }
+        #expect(process.hasPrefix("process \(getpid())") && !FileManager.default.fileExists(atPath: place.name))
+        try owner.close()
+        #expect(throws: StoreError.self, "nor can a gateway start during a copy") {
+            try world.copy(source, to: place) { _ in try world.open(.database(settings)).close() }
         }
         try world.copy(source, to: place)
     }

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Identity
+import TestStore
 import Testing
 
 @testable import Store

@@ -1,4 +1,5 @@
 import Identity
+import TestStore
 import Testing
 
 @testable import Store
