@@ -40,7 +40,7 @@ struct StoreCopyCommandTests {
         #expect(outcome.status == 1 && outcome.complaint.contains("is in use by the gateway with process ID"), "\(outcome.complaint)")
         gateway.signal(SIGTERM)
         #expect(await gateway.status() == 0)
-        let uri = try await copy(to: "postgresql://host:port:port/x")
+        let uri = try await copy(to: "postgresql://[host/patchbay")
         #expect(uri.status == 2 && uri.complaint.contains("not a connection URI"), "\(uri.complaint)")
         let unreachable = try await copy(to: "postgresql://127.0.0.1:1/patchbay")
         #expect(unreachable.status == 1 && unreachable.complaint.contains("--to: "), "\(unreachable.complaint)")
