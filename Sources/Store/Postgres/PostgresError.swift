@@ -7,8 +7,9 @@ struct PostgresError: Error, Hashable, Sendable {
     /// The kinds of errors that callers handle differently, with their codes (PostgreSQL's documentation, appendix A, "PostgreSQL Error
     /// Codes").
     enum Kind: Hashable, Sendable {
-        /// The transaction may succeed if it runs again: 40001 `serialization_failure`, 40P01 `deadlock_detected`, or a prepared statement
-        /// that the connection no longer uses (`PostgresConnection.execute`).
+        /// The transaction may succeed if it runs again: 40001 `serialization_failure`, 40P01 `deadlock_detected`, 53200 `out_of_memory`,
+        /// for the locks of many serializable transactions at the same time (`max_pred_locks_per_transaction`), or a prepared statement that
+        /// the connection no longer uses (`PostgresConnection.execute`).
         case retry
         /// 53100 `disk_full`.
         case full
@@ -54,7 +55,7 @@ struct PostgresError: Error, Hashable, Sendable {
 
     private static func kind(of state: String?, constraint: String) -> Kind {
         switch state {
-        case "40001", "40P01": .retry
+        case "40001", "40P01", "53200": .retry
         case "53100": .full
         case "25006", "53300", "57P01", "57P02", "57P03": .unreachable
         case "55P03", "57014": .timeout

@@ -50,7 +50,7 @@ struct PostgresErrorTests {
         arguments: [
             ("40001", .retry), ("40P01", .retry), ("53100", .full), ("57P03", .unreachable), ("25006", .unreachable),
             ("08006", .unreachable),
-            ("57014", .timeout), ("42P01", .missing), ("42703", .missing), ("XX001", .damaged), ("XX002", .damaged), ("53200", .other),
+            ("57014", .timeout), ("42P01", .missing), ("42703", .missing), ("XX001", .damaged), ("XX002", .damaged), ("53200", .retry),
             ("42501", .other),
         ] as [(String, PostgresError.Kind)])
     func codesHaveTheirKind(_ code: String, _ kind: PostgresError.Kind) throws {
