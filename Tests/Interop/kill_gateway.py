@@ -132,7 +132,7 @@ def kill_servers(gateway, server, users, rounds, generator):
         for _ in range(rounds):
             time.sleep(generator.uniform(0.1, 0.8))
             server.kill()
-            time.sleep(generator.uniform(0, 1))
+            time.sleep(generator.uniform(0.2, 1))
             server.start()
             await_progress(users)
     if gateway.process.poll() is not None:

@@ -174,30 +174,22 @@ private struct RowBatch {
     /// - Throws: `damaged` if a value is not of the type of its column, which PostgreSQL refuses.
     mutating func append(_ row: Row) throws {
         for (index, column) in table.columns.enumerated() {
-            guard let datum = row.datum(index), let value = Self.value(datum, column.type) else {
+            do {
+                switch column.type {
+                case .integer: values.append(try row[index] as Int64?)
+                case .real: values.append(try row[index] as Double?)
+                case .text:
+                    let text: String? = try row[index]
+                    bytes += text?.utf8.count ?? 0
+                    values.append(text)
+                case .blob:
+                    let blob: Data? = try row[index]
+                    bytes += blob?.count ?? 0
+                    values.append(blob)
+                }
+            } catch is StoreError {
                 throw StoreError.damaged(location: "\(table.name).\(column.name)")
             }
-            values.append(value)
-            switch datum {
-            case .text(let text): bytes += text.utf8.count
-            case .blob(let blob): bytes += blob.count
-            case .null, .integer, .real: break
-            }
-        }
-    }
-
-    /// An argument of the column's type; nil if the value has another one.
-    private static func value(_ datum: Datum, _ type: SQLType) -> (any SQLValue)? {
-        switch (datum, type) {
-        case (.integer(let integer), .integer): integer
-        case (.real(let real), .real): real
-        case (.text(let text), .text): text
-        case (.blob(let blob), .blob): blob
-        case (.null, .integer): Int64?.none as any SQLValue
-        case (.null, .real): Double?.none as any SQLValue
-        case (.null, .text): String?.none as any SQLValue
-        case (.null, .blob): Data?.none as any SQLValue
-        default: nil
         }
     }
 

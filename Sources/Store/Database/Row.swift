@@ -13,9 +13,6 @@ struct Row {
         get throws { try Self.value(columns.datum(index), "\(index)") }
     }
 
-    /// The value as it is, of whatever type; nil if it cannot be read.
-    func datum(_ index: Int) -> Datum? { columns.datum(index) }
-
     private static func value<Value: SQLValue>(_ datum: Datum?, _ column: @autoclosure () -> String) throws -> Value {
         guard let value = datum.flatMap(Value.value) else { throw StoreError.damaged(location: "the column \(column()) of a row") }
         return value

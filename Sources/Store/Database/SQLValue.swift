@@ -26,7 +26,10 @@ protocol SQLValue: Sendable {
 extension Optional: SQLValue where Wrapped: SQLValue {
     static var type: SQLType { Wrapped.type }
     var datum: Datum { self?.datum ?? .null }
-    static func value(of datum: Datum) -> Wrapped?? { datum == .null ? .some(nil) : Wrapped.value(of: datum) }
+    static func value(of datum: Datum) -> Wrapped?? {
+        // A datum of another type is no value, rather than the value nil.
+        datum == .null ? .some(nil) : Wrapped.value(of: datum).map(Optional.some)
+    }
 }
 
 extension Int64: SQLValue {

@@ -52,7 +52,7 @@ struct KillTests {
             ["python3", "Tests/Interop/kill_gateway.py", "--patchbay", try Program.executable.path, "--rounds", "8"], seconds: 240)
         #expect(outcome.status == 0, "\(outcome.output)\(outcome.complaint)")
     }
-    /// Leases of a killed gateway, and deliveries whose result could not be stored, are repeated after 30 seconds.
+    /// Deliveries whose result could not be stored are repeated after 30 seconds.
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/lib/postgresql")))
     func acknowledgedDataInPostgreSQLSurvivesKillsOfGatewayAndServer() async throws {
         let outcome = try await Program.run(

@@ -183,7 +183,7 @@ import Testing
             try db.all(
                 """
                 SELECT table_name::text || '.' || column_name::text || ' ' || data_type::text || is_identity::text
-                FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> 'schema_steps'
+                FROM information_schema.columns WHERE table_schema = 'public' AND table_name NOT IN ('schema_steps', 'nodes')
                 """, []
             ).map { try $0[0] as String }
         }
