@@ -82,7 +82,10 @@ class PostgresServer:
         settings = ["listen_addresses=", f"unix_socket_directories={self.folder}", *self.settings]
         command = self.unprivileged(["postgres", "-D", self.folder + "/data"] + [part for setting in settings for part in ("-c", setting)])
         # The pipe is closed on exec, so that no other process keeps the server alive.
-        self.shell = subprocess.Popen(["bash", "-c", LIFELINE, "bash", self.folder, *command], cwd="/", stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        # A session of its own: signals to the test's process group do not reach the shell before it has removed the folder.
+        self.shell = subprocess.Popen(
+            ["bash", "-c", LIFELINE, "bash", self.folder, *command], cwd="/", stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            start_new_session=True)
         self.wait_until("the server answers", self.is_ready)
 
     def kill(self):
