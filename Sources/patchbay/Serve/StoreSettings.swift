@@ -143,7 +143,8 @@ struct StoreSettings {
         } catch StoreError.alreadyOpen(let store, let owner) {
             let place = database == nil ? "another directory with --data" : "another database with --database"
             throw CommandFailure(
-                "\(setting): the store in \(store) is in use by \(owner ?? "another gateway"); stop it first, or pass \(place)")
+                "\(setting): the store in \(store) is in use by the gateway\(owner.map { ", \($0)" } ?? ""); stop it first, or pass \(place)"
+            )
         } catch StoreError.wrongMasterKey(let id) {
             throw UsageError(
                 "master key: \(keyName) is not the key of \(name): the store is locked with the master key \(id); pass the file that was "

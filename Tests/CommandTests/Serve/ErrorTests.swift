@@ -106,7 +106,7 @@ struct ErrorTests {
         let gateway = try await ServedGateway(["--data", data])
         // Systemd tries again after 1, not after 2.
         let said = try await complaint(["serve", "--dev", "--port", "0", "--data", data], status: 1)
-        #expect(said.contains("is in use by the gateway with process ID \(gateway.processID); stop it first"), "\(said)")
+        #expect(said.contains("is in use by the gateway, process \(gateway.processID); stop it first"), "\(said)")
         #expect(said.contains("or pass another directory with --data"), "\(said)")
     }
 
