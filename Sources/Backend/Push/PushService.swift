@@ -117,18 +117,40 @@ package struct PushService: Service {
     }
 
     private func wake(_ request: PushRequest) async {
-        do {
-            guard await isWanted(request), let push = try await push(for: request) else { return }
-            let devices = try await calls.pushDevices(of: request.user).filter { push.isCall || $0.takesAlerts }
+        await loggingFailure(of: request) {
+            guard let (push, devices) = try await whileWanted(request, { try await recipients(of: request) }) else { return }
             let direct = apns == nil ? [] : devices.filter { $0.platform == .ios }
             let others = devices.filter { !direct.contains($0) }
-            if !others.isEmpty { try await send(request, to: others) }
             await withDiscardingTaskGroup { group in
+                if !others.isEmpty { group.addTask { await loggingFailure(of: request) { try await send(request, to: others) } } }
                 for device in direct { group.addTask { await send(push, request, to: device) } }
             }
+        }
+    }
+
+    private func loggingFailure(of request: PushRequest, _ body: () async throws -> Void) async {
+        do {
+            try await body()
         } catch {
             log.error("a phone was not woken; the store failed", metadata: request.logMetadata.merging(["error": "\(error)"]) { $1 })
         }
+    }
+
+    /// Runs `body`, and repeats it while the store is unavailable.
+    ///
+    /// - Returns: nil once the push is useless.
+    private func whileWanted<T>(_ request: PushRequest, _ body: () async throws -> T?) async throws -> T? {
+        var result: T?
+        try await StoreError.retryingWhileUnavailable {
+            guard request.expiresAt > .now, await isWanted(request) else { return }
+            result = try await body()
+        }
+        return result
+    }
+
+    private func recipients(of request: PushRequest) async throws -> (APNsPush, [PushDevice])? {
+        guard let push = try await push(for: request) else { return nil }
+        return (push, try await calls.pushDevices(of: request.user).filter { push.isCall || $0.takesAlerts })
     }
 
     /// Returns the push to send; nil if the user has disabled it or the session is gone.
@@ -148,7 +170,7 @@ package struct PushService: Service {
     private func send(_ request: PushRequest, to devices: [PushDevice]) async throws {
         let webhooks = webhooks.webhooks(for: request, to: devices, at: .now)
         guard !webhooks.isEmpty else { return }
-        try await webhookStore.enqueue(webhooks, at: .now)
+        guard try await whileWanted(request, { try await webhookStore.enqueue(webhooks, at: .now) }) != nil else { return }
         counters.add(devices.count, to: .pushes, "webhook")
     }
 

@@ -141,10 +141,9 @@ struct StoreSettings {
         do {
             return try body()
         } catch StoreError.alreadyOpen(let store, let owner) {
+            let user = owner.map { "the gateway, \($0)" } ?? "a gateway"
             let place = database == nil ? "another directory with --data" : "another database with --database"
-            throw CommandFailure(
-                "\(setting): the store in \(store) is in use by the gateway\(owner.map { ", \($0)" } ?? ""); stop it first, or pass \(place)"
-            )
+            throw CommandFailure("\(setting): the store in \(store) is in use by \(user); stop it first, or pass \(place)")
         } catch StoreError.wrongMasterKey(let id) {
             throw UsageError(
                 "master key: \(keyName) is not the key of \(name): the store is locked with the master key \(id); pass the file that was "

@@ -12,10 +12,10 @@ import Wire
 /// A gateway whose PostgreSQL server freezes, dies, is emptied or has a full disk. Calls go on, and every request gets an answer.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(2)), .enabled(if: PostgresServer.isInstalled, "needs PostgreSQL"))
 struct StoreOutageTests {
-    private static func backend(on target: String) throws -> TestBackend {
+    private static func backend(on target: String, webhookEndpoints: [String] = []) throws -> TestBackend {
         var database = PostgresSettings(target: target)
         (database.connectTimeout, database.statementTimeout, database.grace) = (.seconds(1), .seconds(1), .milliseconds(500))
-        return try TestBackend(database: database) { $0.room.resumeWindow = .seconds(20) }
+        return try TestBackend(database: database, webhookEndpoints: webhookEndpoints) { $0.room.resumeWindow = .seconds(20) }
     }
 
     private func expectUnreachable(_ answer: HTTPAnswer) {
@@ -56,6 +56,28 @@ struct StoreOutageTests {
         let report = bystanders.finish()
         #expect(report.isSound, "\(report)")
         #expect(try ann.ask("POST", "/v1/sessions/start", ["context": "phone"]).status == 200)
+    }
+
+    /// Their user's only connection breaks while the call rings and the database is away.
+    @Test func phonesAreWokenOnceTheDatabaseIsBack() async throws {
+        let server = try PostgresServer()
+        let backend = try Self.backend(on: server.makeDatabase(), webhookEndpoints: ["https://hooks.example/in"])
+        let (ann, bob) = (try AppUser(backend), try AppUser(backend, "bob@example.org", logs: false))
+        #expect(try bob.ask("POST", "/v1/devices", ["platform": "android", "push_token": "t"]).status == 201)
+        let tablet = try TestDevice(backend.gateway.webSocket(.upgrade(token: bob.accessToken, path: "/v1/events")))
+        #expect(try ann.ask("POST", "/v1/calls", ["to": [bob.id]]).status == 201)
+        try tablet.event(.incoming)
+
+        try server.kill()
+        tablet.socket.socket.close()
+        try Patience.until("its channel is closed") { try backend.gateway.value(Counter(name: "patchbay_devices")) == 0 }
+        for _ in 1...5 { expectUnreachable(try ann.ask("GET", "/v1/sessions")) }
+        try server.start()
+        func isPushed() async -> Bool {
+            let waiting = try? await backend.store.webhooks.list(.waiting)
+            return waiting?.contains { $0.webhook.event == "push.call_incoming" } ?? false
+        }
+        while await !isPushed() { try await Task.sleep(for: .milliseconds(50)) }
     }
 
     @Test func anEmptiedDatabaseFailsRequestsUntilItIsRestored() throws {
