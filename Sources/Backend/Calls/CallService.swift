@@ -89,7 +89,8 @@ package actor CallService: Service {
     /// even if the gateway is killed.
     ///
     /// - Parameter host: the request's Host header, used for the room's URL unless one is configured.
-    func perform(_ request: CallRequest, of user: UserID, host: String?) async throws(CallError) -> CallReply {
+    /// - Throws: `CallError`; `StoreError` if the store fails.
+    func perform(_ request: CallRequest, of user: UserID, host: String?) async throws -> CallReply {
         let (request, unknown) = try await resolve(request, of: Identity(text: user.text))
         let reply = try answer(to: request, of: user, unknown: unknown, host: host)
         if case .start = request, let call = reply.call { await auditEvents.settle([call.room], within: Self.storeWaitMax) }
@@ -269,11 +270,12 @@ package actor CallService: Service {
         while let (request, number) = devices.nextWaiting(of: device) {
             let requester = CallStateMachine.Requester.device(device, id: number)
             guard let owner = devices.owner(of: device) else { continue }
-            do throws(CallError) {
+            do {
                 let (resolved, unknown) = try await resolve(request, of: owner)
                 if phase != .ended { handle(.request(resolved, from: requester, unknown: unknown)) }
             } catch {
-                answer(.failure(error), requester)
+                // Protocol errors have no code for a failure of the store.
+                answer(.failure(error as? CallError ?? Self.noAnswer), requester)
             }
         }
     }
@@ -294,8 +296,8 @@ package actor CallService: Service {
     /// Replaces the addresses of the users that a request calls by their ids.
     ///
     /// - Returns: the request, and those of its parties that do not exist or are not reachable for the requester.
-    /// - Throws: `limitExceeded` for a requester of too many such parties, whomever it calls.
-    private func resolve(_ request: CallRequest, of caller: Identity) async throws(CallError) -> (CallRequest, unknown: Set<CallParty>) {
+    /// - Throws: `CallError`, with `limitExceeded` for a requester of too many such parties, whomever it calls; `StoreError`.
+    private func resolve(_ request: CallRequest, of caller: Identity) async throws -> (CallRequest, unknown: Set<CallParty>) {
         if case .start(let start) = request, let conversation = start.conversation {
             return (.start(start.calling(try await members(of: conversation, for: caller, besides: start.to))), [])
         }
@@ -306,13 +308,8 @@ package actor CallService: Service {
         var unknown: Set<CallParty> = []
         defer { guesses.settle(reservation, failures: unknown.count) }
         let addresses = Dictionary(parties.map { ($0, UserAddress(text: $0.text)) }) { first, _ in first }.compactMapValues(\.self)
-        let found: [UserAddress: UserID]
-        do {
-            found = try await accounts.store.callees(
-                at: Array(addresses.values), for: UserID(text: caller.text), isConfirmed: accounts.settings.confirmsEmail)
-        } catch {
-            throw Self.noAnswer
-        }
+        let found = try await accounts.store.callees(
+            at: Array(addresses.values), for: UserID(text: caller.text), isConfirmed: accounts.settings.confirmsEmail)
         let users = addresses.compactMapValues { found[$0].map { CallParty.user(Identity(text: $0.text)) } }
         unknown = Set(parties.filter { users[$0] == nil })
         return (request.calling { users[$0] ?? $0 }, unknown)
@@ -323,9 +320,9 @@ package actor CallService: Service {
     /// - Parameter parties: must be empty, because a call has a single list of callees.
     private func members(
         of conversation: String, for caller: Identity, besides parties: [CallParty]
-    ) async throws(CallError) -> [CallParty] {
+    ) async throws -> [CallParty] {
         guard parties.isEmpty else { throw CallError(.invalidArgument, "give either `to` or `conversation`") }
-        guard let user = UserID(text: caller.text), let id = ConversationID(text: conversation) else { throw .noSuchConversation }
+        guard let user = UserID(text: caller.text), let id = ConversationID(text: conversation) else { throw CallError.noSuchConversation }
         do {
             var others: [UserID] = []
             var cursor: NumberCursor?
@@ -341,12 +338,8 @@ package actor CallService: Service {
             let callees = others.filter { reachable[.id($0)] != nil }
             guard !callees.isEmpty else { throw CallError(.notFound, "nobody else in this conversation can be called") }
             return callees.map { .user(Identity(text: $0.text)) }
-        } catch let error as CallError {
-            throw error
         } catch StoreError.notFound {
-            throw .noSuchConversation
-        } catch {
-            throw Self.noAnswer
+            throw CallError.noSuchConversation
         }
     }
 

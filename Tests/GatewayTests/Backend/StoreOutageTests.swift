@@ -71,7 +71,7 @@ struct StoreOutageTests {
         try server.kill()
         tablet.socket.socket.close()
         try Patience.until("its channel is closed") { try backend.gateway.value(Counter(name: "patchbay_devices")) == 0 }
-        for _ in 1...5 { expectUnreachable(try ann.ask("GET", "/v1/sessions")) }
+        for _ in 1...5 { expectUnreachable(try ann.ask("POST", "/v1/calls", ["to": [bob.id]])) }
         try server.start()
         func isPushed() async -> Bool {
             let waiting = try? await backend.store.webhooks.list(.waiting)
