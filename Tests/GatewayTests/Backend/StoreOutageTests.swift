@@ -14,7 +14,7 @@ import Wire
 struct StoreOutageTests {
     private static func backend(on target: String, webhookEndpoints: [String] = []) throws -> TestBackend {
         var database = PostgresSettings(target: target)
-        (database.connectTimeout, database.statementTimeout, database.grace) = (.seconds(1), .seconds(1), .milliseconds(500))
+        (database.connectTimeout, database.statementTimeout, database.grace) = (.seconds(3), .seconds(3), .seconds(2))
         return try TestBackend(database: database, webhookEndpoints: webhookEndpoints) { $0.room.resumeWindow = .seconds(20) }
     }
 
@@ -119,6 +119,8 @@ struct StoreOutageTests {
         let ann = try AppUser(backend)
         let (call, other) = (try CallInASession(of: ann), try ann.start().session)
         try call.talk("before")
+        // The files of a new database have holes, which need space when their pages are written.
+        try server.run("CHECKPOINT")
         try PostgresServer.run("CREATE TABLE ballast (bytes bytea); ALTER TABLE ballast ALTER bytes SET STORAGE EXTERNAL", at: target)
         // A gateway does not end before its store has room for what was said.
         defer { try? PostgresServer.run("DROP TABLE IF EXISTS ballast", at: target) }

@@ -59,13 +59,21 @@ final class TestGateway: Sendable {
         ending.withLock { $0.append(task) }
     }
 
-    /// Waits for all gateways without references, so that none is running when the process exits.
+    /// Waits for all gateways without references, so that none is running when the process exits. One that cannot end, because a test has
+    /// failed while its store was away, is cancelled, as `serve` does.
     static func allEnded() async {
         let tasks = ending.withLock { tasks in
             defer { tasks.removeAll() }
             return tasks
         }
-        for task in tasks { _ = await task.result }
+        for task in tasks {
+            let timeout = Task {
+                try await Task.sleep(for: .seconds(30))
+                task.cancel()
+            }
+            _ = await task.result
+            timeout.cancel()
+        }
     }
 
     /// Waits until the gateway has stopped.
