@@ -94,6 +94,8 @@ struct StoreOutageTests {
         try server.kill()
         try server.start()
         try server.emptyDatabase(name)
+        // The gateway may have noticed the restart, and wait before it connects again.
+        try Patience.until("the server is reached") { try ann.ask("GET", "/v1/sessions").status != 503 }
         for (method, path, body) in [
             ("GET", "/v1/sessions", nil as [String: String]?), ("POST", "/v1/sessions/start", ["context": "phone"]),
             ("POST", "/v1/auth/register", ["email": "bob@example.org", "password": AppUser.password]),

@@ -16,15 +16,12 @@ struct PostgresStoreWorld {
     /// - Parameters:
     ///   - server: nil for the one of all tests, which must not be disturbed.
     ///   - statementTimeout: nil for the usual one.
-    ///   - report: called about outages.
-    init(
-        on server: PostgresServer? = nil, statementTimeout: Duration? = nil, reporting report: @escaping StoreOutageObserver = { _ in }
-    ) throws {
+    init(on server: PostgresServer? = nil, statementTimeout: Duration? = nil) throws {
         self.server = try server ?? .shared()
         var database = PostgresSettings(target: try self.server.makeDatabase())
         if let statementTimeout { database.statementTimeout = statementTimeout }
         self.database = database
-        store = try Store(postgres: database, masterKeys: [masterKey], passwordCost: StoreWorld.quickCost, reporting: report)
+        store = try Store(postgres: database, masterKeys: [masterKey], passwordCost: StoreWorld.quickCost)
     }
 
     /// The name of the database.
