@@ -220,7 +220,7 @@ let package = Package(
             ],
             path: "fuzz/Bodies", swiftSettings: settings),
 
-        // The stores of tests: in a directory, or on the tests' own PostgreSQL server.
+        // Makes stores for tests, in directories or on a PostgreSQL server of the tests.
         .target(name: "TestStore", dependencies: ["Store", "Identity", "CPostgres"], path: "Tests/TestStore", swiftSettings: settings),
 
         // Tests, one folder per module, without strict memory safety.

@@ -274,7 +274,7 @@ package actor CallService: Service {
                 let (resolved, unknown) = try await resolve(request, of: owner)
                 if phase != .ended { handle(.request(resolved, from: requester, unknown: unknown)) }
             } catch {
-                // Protocol errors have no code for a failure of the store.
+                // The protocol's errors have no code for failures of the store.
                 answer(.failure(error as? CallError ?? Self.noAnswer), requester)
             }
         }

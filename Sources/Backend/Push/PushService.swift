@@ -136,9 +136,9 @@ package struct PushService: Service {
         }
     }
 
-    /// Runs `body`, and repeats it while the store is unavailable.
+    /// Runs `body`, and retries it while the store is unavailable and the push is wanted.
     ///
-    /// - Returns: nil once the push is useless.
+    /// - Returns: nil if the push is no longer wanted.
     private func whileWanted<T>(_ request: PushRequest, _ body: () async throws -> T?) async throws -> T? {
         var result: T?
         try await StoreError.retryingWhileUnavailable {

@@ -1,7 +1,7 @@
 internal import GRDB
 
-/// The tables of the schema, read from an empty SQLite database with all migrations, so that a copy cannot miss one. That of the nodes is
-/// left out: it is about the place of a store.
+/// The tables of the schema, read from an empty SQLite database with all migrations, so that a copy cannot miss one. The table of
+/// nodes is excluded, because its rows concern the database and not the store.
 struct Catalogue: Sendable {
     struct Column: Sendable, Hashable {
         let name: String
@@ -11,11 +11,11 @@ struct Catalogue: Sendable {
     struct Table: Sendable {
         let name: String
         let columns: [Column]
-        /// The columns of the primary key, in SQLite's order of the rows, as in `ORDER BY`; empty without a key.
+        /// The terms of an `ORDER BY` with the primary key, in which SQLite stores the rows; empty without a key.
         let order: [String]
-        /// The column whose numbers the engine assigns.
+        /// The column whose numbers the engine assigns, if any.
         let identity: String?
-        /// Other tables with rows that rows of this one refer to.
+        /// Other tables that foreign keys of this one refer to.
         fileprivate let parents: Set<String>
 
         /// All columns, as in an `INSERT`.
@@ -27,7 +27,7 @@ struct Catalogue: Sendable {
         }
     }
 
-    /// Each after its parents.
+    /// Each table follows the tables that it refers to.
     let tables: [Table]
 
     init(steps: [Schema.Step] = Schema.steps) throws {
@@ -62,7 +62,7 @@ extension Catalogue.Table {
                 WHERE l.origin = 'pk' AND x."key" = 1 ORDER BY x.seqno
                 """, arguments: [name]
         ).map { row in "\"\(row[0] as String)\"" + (row[1] as Bool ? " DESC" : "") }
-        // A key of one integer is the table itself, without an index.
+        // A primary key of one integer has no index of its own.
         let rowID = try String.fetchOne(db, sql: "SELECT name FROM pragma_table_info(?) WHERE pk = 1", arguments: [name])
         order = key.isEmpty ? rowID.map { ["\"\($0)\""] } ?? [] : key
         let definition = try String.fetchOne(db, sql: "SELECT sql FROM sqlite_schema WHERE name = ?", arguments: [name])

@@ -21,7 +21,7 @@ extension PostgresDatabase {
             guard done.contains(Schema.steps[0].name) else { throw StoreError.missing(directory: settings.name) }
             let keychain = try Keychain.open(in: connection, with: masterKeys)
             guard done.isSuperset(of: known) else { throw StoreError.isOlder(settings.name) }
-            // Even an expansion may have rows that this program would leave behind.
+            // This program would not copy the rows of an expansion that it does not know.
             guard done == known else { throw StoreError.fromTheFuture }
             return keychain
         }
@@ -34,7 +34,7 @@ extension PostgresDatabase {
         return try inTransaction(settings, "ISOLATION LEVEL REPEATABLE READ READ ONLY") { connection in try body(connection, keychain) }
     }
 
-    /// Creates a store with the content that `body` writes, in one transaction. Nothing happens on deletions.
+    /// Creates a store with the content that `body` writes, in one transaction. Triggers are disabled meanwhile.
     static func writing(_ settings: PostgresSettings, _ catalogue: Catalogue, _ body: (any CopyConnection) throws -> Void) throws {
         let tables = catalogue.tables.map(\.name)
         try inTransaction(settings, "ISOLATION LEVEL READ COMMITTED READ WRITE") { connection in
@@ -45,7 +45,7 @@ extension PostgresDatabase {
             try body(connection)
             for table in tables { try connection.run("ALTER TABLE \(table) ENABLE TRIGGER USER") }
         }
-        // The copy is complete without the planner's statistics, which the server also collects by itself.
+        // Failures are ignored, because autovacuum collects the planner's statistics as well.
         let connection = try? PostgresConnection(settings)
         _ = try? connection?.run("ANALYZE " + tables.joined(separator: ", "))
     }
@@ -54,10 +54,10 @@ extension PostgresDatabase {
     private static func inTransaction<T>(_ settings: PostgresSettings, _ mode: String, _ body: (PostgresConnection) throws -> T) throws -> T
     {
         let connection = try PostgresConnection(settings)
-        // Rolls back what is not committed.
+        // Rolls back an uncommitted transaction.
         defer { connection.close() }
         connection.statementTimeout = StoreLimits.longReadTimeout
-        // While one side of a copy works, the other one's transaction is idle.
+        // This transaction is idle while the other side of the copy works.
         try connection.run(
             """
             BEGIN \(mode); SET LOCAL statement_timeout = \(StoreLimits.longReadTimeout.milliseconds);

@@ -4,7 +4,7 @@ internal import Glibc
 internal import Identity
 
 extension SQLiteDatabase {
-    /// - Throws: `refused` if there is a store, or what remains of one: SQLite would apply the log of another file.
+    /// - Throws: `refused` if there is a store, or a file of an earlier one: SQLite would apply another store's log.
     static func checkVacant(directory: String) throws(StoreError) {
         for suffix in ["", "-wal", "-journal"] where FileManager.default.fileExists(atPath: directory + "/" + fileName + suffix) {
             throw .refused("There is a store in \(directory) already (\(fileName)\(suffix)); choose another directory.")
@@ -28,8 +28,8 @@ extension SQLiteDatabase {
         return try queue.read { db in try body(db, found.keys) }
     }
 
-    /// Creates a store with the content that `body` writes, under another name until it is complete and on disk. Nothing happens on
-    /// deletions.
+    /// Creates a store with the content that `body` writes, under another name until it is complete and on disk. Triggers are disabled
+    /// meanwhile.
     static func writing(directory: String, _ body: (any CopyConnection) throws -> Void) throws {
         try PrivateFiles.makeDirectory(directory)
         let lock = try DirectoryLock(directory: directory)
@@ -37,7 +37,7 @@ extension SQLiteDatabase {
         try checkVacant(directory: directory)
         let path = directory + "/" + fileName
         let unfinished = path + ".unfinished"
-        // Of an interrupted copy.
+        // An interrupted copy may have left it.
         try removeUnfinished(unfinished)
         do {
             Glibc.close(try PrivateFiles.create(unfinished))
@@ -54,13 +54,13 @@ extension SQLiteDatabase {
     private static func fill(_ path: String, _ body: (any CopyConnection) throws -> Void) throws {
         var configuration = configuration
         configuration.prepareDatabase { db in
-            // Nobody reads a file that was not finished.
+            // `flush` makes the finished file durable; an unfinished one is never opened.
             try db.execute(sql: "PRAGMA synchronous = OFF; PRAGMA cache_size = -\(StoreLimits.copyCacheMax >> 10)")
         }
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         try migrator { _ in }.migrate(queue)
         try queue.write { db in
-            // SQLite has no other way to switch them off.
+            // SQLite cannot disable triggers.
             let triggers = try GRDB.Row.fetchAll(db, sql: "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid")
             for trigger in triggers { try db.execute(sql: "DROP TRIGGER \(trigger[0] as String)") }
             try body(db)

@@ -1,15 +1,15 @@
 internal import Foundation
 package import Identity
 
-/// Copies a whole store into another place, between engines or within one.
+/// Copies a store to another location, with the same engine or another one.
 ///
-/// Keys and sealed values are copied as they are. The source is one snapshot; in a directory, its lock keeps gateways out. The destination
-/// appears at the end, complete, or not at all. Values are in memory for a few rows at a time.
+/// Keys and sealed values are copied as they are. The source is read in one snapshot, while no gateway can use it. The
+/// destination is created completely or not at all. Only a few rows are in memory at a time.
 package struct StoreCopy: Sendable {
-    /// What is happening, for people who wait.
+    /// The progress of a copy.
     package enum Progress: Sendable, Hashable {
         case verifyingSource
-        /// `rows` of `total` in all tables are copied.
+        /// `rows` of the `total` of all tables have been copied; `table` is the current one.
         case copying(table: String, rows: Int, total: Int)
         case verifyingCopy
     }
@@ -19,7 +19,7 @@ package struct StoreCopy: Sendable {
         package var tables: [String: Int] = [:]
         /// The recordings that the store refers to. Their files are not copied.
         package var recordings = 0
-        /// The result of reading every value in the copy, which is that of the source; nil if that was not wanted.
+        /// The result of verifying the source and the copy, which are equal; nil if they were not verified.
         package var verified: StoreReport?
 
         package var rows: Int { tables.values.reduce(0, +) }
@@ -32,8 +32,8 @@ package struct StoreCopy: Sendable {
 
     /// - Parameters:
     ///   - destination: must not contain a store.
-    ///   - masterKeys: must include the key that the source is locked with, which locks the copy, too.
-    ///   - isVerified: whether to read every value of both, which takes longer than the copy.
+    ///   - masterKeys: must include the key that the source is encrypted with. The copy has the same key.
+    ///   - isVerified: whether to verify source and copy, which takes longer than copying.
     package init(from source: StoreLocation, to destination: StoreLocation, masterKeys: [MasterKey], isVerified: Bool = true) {
         self.source = source
         self.destination = destination
@@ -43,7 +43,7 @@ package struct StoreCopy: Sendable {
 
     /// Blocks the calling thread.
     ///
-    /// - Parameter progress: called for each request to the destination. Its error ends the copy.
+    /// - Parameter progress: called for each request to the destination. If it throws, the copy is abandoned.
     /// - Returns: with `verified` unclean if the source is damaged; then nothing was written.
     /// - Throws: before anything is written: `refused` if there is a store at the destination, or the source's schema is not this program's;
     ///   `missing`, `alreadyOpen`, `wrongMasterKey`, `fromTheFuture`; later: `full`, `damaged`, `failed`, also if the copy differs.
@@ -148,9 +148,9 @@ package struct StoreCopy: Sendable {
     }
 }
 
-/// What a copy needs of an engine besides SQL.
+/// The operations that a copy requires of an engine, in addition to SQL.
 protocol CopyConnection: SQLConnection {
-    /// The highest number that was assigned to a row of the table, possibly deleted since; 0 if there was none or it is not known.
+    /// The highest number that was assigned to a row of the table, even if the row was deleted; 0 if none is known.
     func lastNumber(of table: String, _ column: String) throws -> Int64
     func setLastNumber(of table: String, _ column: String, to number: Int64) throws
 }

@@ -7,7 +7,7 @@ internal import Identity
 /// returned, that is when its commit is on disk.
 protocol Database: AnyObject, Sendable {
     var keychain: Keychain { get }
-    /// This process, as the holder of leases.
+    /// Identifies this process as the holder of leases.
     var node: NodeID { get }
     /// The executor of short reads.
     var threads: StoreThreads { get }
@@ -98,6 +98,6 @@ package enum StoreOperation: String, Sendable, CaseIterable {
 /// Called after each operation with its duration and its error, if any.
 package typealias StoreObserver = @Sendable (StoreOperation, Duration, StoreError?) -> Void
 
-/// Called when the database server cannot be reached any more, with the reason, when the reason changes, and with nil when the server can be
-/// reached again. On any thread.
+/// Called on any thread: with the reason when the database server can no longer be reached and when the reason changes, and with nil when it
+/// can be reached again.
 package typealias StoreOutageObserver = @Sendable (String?) -> Void

@@ -27,7 +27,7 @@ extension Optional: SQLValue where Wrapped: SQLValue {
     static var type: SQLType { Wrapped.type }
     var datum: Datum { self?.datum ?? .null }
     static func value(of datum: Datum) -> Wrapped?? {
-        // A datum of another type is no value, rather than the value nil.
+        // The result is nil, and not an optional that contains nil, if the datum has another type.
         datum == .null ? .some(nil) : Wrapped.value(of: datum).map(Optional.some)
     }
 }

@@ -5,8 +5,8 @@ enum Schema {
     struct Step: Sendable {
         let name: String
         let sql: String
-        /// Whether builds without this step may still use a store with it (CONTRIBUTING.md, "A table"). Only PostgreSQL has several builds at
-        /// one store.
+        /// Whether builds without this step may still use a store with it (CONTRIBUTING.md, "A table"). Only PostgreSQL
+        /// stores are used by several builds at once.
         let isExpansion: Bool
 
         init(_ name: String, _ sql: String, isExpansion: Bool = false) {
@@ -252,7 +252,7 @@ enum Schema {
     /// A column for encrypted names, because clients choose them. `audio_ref` has the names of earlier recordings.
     private static let turnAudio = "ALTER TABLE turns ADD COLUMN audio BLOB;"
 
-    /// `node` distinguishes a lease from a scheduled retry: both have a due time in the future. Leases from before are released.
+    /// `node` distinguishes a lease from a scheduled retry: both have a due time in the future. Existing leases are released.
     private static let nodes = """
         CREATE TABLE nodes (
             number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE NOT NULL, process TEXT NOT NULL, beat INTEGER NOT NULL);

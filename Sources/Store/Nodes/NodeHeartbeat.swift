@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// Registers this process as an owner of a store in PostgreSQL, shows that it lives, and removes others that have ended.
+/// Registers this process as an owner of a store in PostgreSQL, updates its beat, and removes nodes that have ended.
 final class NodeHeartbeat: Sendable {
     let node: NodeID
     private let pool: PostgresPool
@@ -47,7 +47,7 @@ final class NodeHeartbeat: Sendable {
             while true {
                 do { try await Task.sleep(for: StoreLimits.nodeBeatInterval) } catch { return }
                 guard let self else { return }
-                // While the database is away, none beats.
+                // While the database cannot be reached, no node beats.
                 await withTaskExecutorPreference(pool.threads) {
                     do {
                         try beat()
@@ -59,7 +59,7 @@ final class NodeHeartbeat: Sendable {
         beats.withLock { $0 = task }
     }
 
-    /// Ends the beats and removes the node with its leases. Without a database, the others remove it later.
+    /// Ends the beats, removes the node and releases its leases. If the database cannot be reached, other nodes do it later.
     func stop() {
         beats.withLock { $0?.cancel() }
         try? pool.transaction(.write, timeout: StoreLimits.nodeBeatInterval) { db in try Nodes.remove(node, in: db) }
@@ -67,7 +67,7 @@ final class NodeHeartbeat: Sendable {
 
     private func beat() throws {
         try pool.transaction(.write) { db in
-            // Others believed that this process had ended, because it stood still. Its leases are lost.
+            // Another node has removed this one, because it was suspended. Its leases are lost.
             if try !Nodes.beat(node, in: db) { try Nodes.register(node, in: db) }
         }
     }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A process that owns a store. Of a store in PostgreSQL there may be several.
+/// A process that owns a store. A store in PostgreSQL may have several owners.
 package enum Node {}
 
 /// The table of the processes that own a store in a database. A node's leases end with it.
@@ -13,7 +13,7 @@ enum Nodes {
         /// Nodes are numbered in the order of their registration.
         let number: Int64
         let beat: Int64
-        /// Nil if a later version of this program wrote it in another form.
+        /// Nil if a later version of this program wrote it in another format.
         let process: ProcessIdentity?
     }
 

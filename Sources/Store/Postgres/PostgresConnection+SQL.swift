@@ -17,7 +17,7 @@ extension PostgresConnection: SQLConnection {
         // A unique name, because `body` may run the same statement.
         let cursor = "each_\(UInt64.random(in: 0...(.max)))"
         _ = try result("DECLARE \(cursor) NO SCROLL CURSOR FOR \(sql)", values)
-        // Powers of two: each number is another statement.
+        // Changes by factors of two, because each number is prepared as a statement of its own.
         var count = StoreLimits.rowsPerFetch / 16
         while true {
             let rows = try result("FETCH \(count) FROM \(cursor)", [])

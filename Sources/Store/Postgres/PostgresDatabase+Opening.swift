@@ -75,7 +75,7 @@ extension PostgresDatabase {
         return .failed(error.explanation)
     }
 
-    /// Does the steps that are left once other processes have migrated the database.
+    /// Runs the pending steps, after other processes that are migrating the database.
     ///
     /// - Parameter fill: runs after the first step.
     static func migrate(_ connection: PostgresConnection, _ steps: [Schema.Step] = Schema.steps, fill: () throws -> Void) throws {
@@ -91,25 +91,25 @@ extension PostgresDatabase {
         }
     }
 
-    /// Waits until no other process migrates the database or copies a store into it, and locks it for the transaction.
+    /// Keeps other processes from migrating the database and from copying a store into it, until the transaction ends.
     static func lockMigrations(_ connection: PostgresConnection) throws {
         _ = try connection.all("SELECT pg_advisory_xact_lock(?)::text", [migrationLock])
     }
 
-    /// Adds the column with which steps say whether builds without them may use the store; those of earlier builds say no. Only if it is
-    /// missing, because `ALTER TABLE` waits for a running `pg_dump` even if it changes nothing.
+    /// Adds the column `is_expansion`, which is 0 for existing steps. Skipped if the column exists, because `ALTER TABLE` waits for a running
+    /// `pg_dump` even if it changes nothing.
     private static func addExpansions(_ connection: PostgresConnection) throws {
         let column = "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass(?) AND attname = 'is_expansion' AND NOT attisdropped"
         guard try connection.one(column, [stepsTable]) == nil else { return }
         try connection.run("ALTER TABLE \(stepsTable) ADD COLUMN IF NOT EXISTS is_expansion bigint NOT NULL DEFAULT 0")
     }
 
-    /// All steps of the store, also expansions that this program does not know. Empty if there is no store.
+    /// All steps of the store, including expansions that this program does not know. Empty if there is no store.
     ///
-    /// - Throws: `fromTheFuture` if this program does not know one that is no expansion.
+    /// - Throws: `fromTheFuture` if there is an unknown step that is not an expansion.
     static func doneSteps(_ connection: PostgresConnection, _ steps: [Schema.Step] = Schema.steps) throws -> Set<String> {
         guard try connection.one("SELECT 1 WHERE to_regclass(?) IS NOT NULL", [stepsTable]) != nil else { return [] }
-        // A column of the row as JSON may be missing: only owners add it.
+        // Read as JSON, because the column is missing until an owner adds it.
         let rows = try connection.all(
             "SELECT name, coalesce((to_jsonb(s) ->> 'is_expansion')::bigint, 0) FROM \(stepsTable) s", [])
         let known = Set(steps.map(\.name))

@@ -73,7 +73,7 @@ struct PostgresError: Error, Hashable, Sendable {
 }
 
 extension PostgresError {
-    /// Parts of libpq's messages about connections that it refuses, which have no code, and what an operator can do.
+    /// What an operator can do about a connection that libpq refuses, by a part of libpq's message. These errors have no code.
     private static let remedies = [
         ("certificate verify failed", "set sslrootcert to the certificate of the authority that signed the server's"),
         ("does not match host name", "use a name of the server's certificate in the URI, or a certificate for this name"),

@@ -18,7 +18,7 @@ final class PostgresPool: Sendable {
         var count = 0
         /// False once a pooler has been noticed.
         var isPreparing = true
-        /// Whether the server has been reached once. Before, failures are reported to the caller only.
+        /// Whether the server has been reached before. Until then failures are thrown, but not reported.
         var wasReached = false
         var outage: Outage?
         var isClosed = false
@@ -47,7 +47,7 @@ final class PostgresPool: Sendable {
     ///
     /// - Parameters:
     ///   - size: the maximum number of connections, and the number of threads.
-    ///   - report: called when the server, once reached, cannot be reached any more, when the reason changes, and with nil when it can be
+    ///   - report: called with an error when the server can no longer be reached and when the error changes, and with nil when it can be
     ///     reached again.
     init(
         _ settings: PostgresSettings, size: Int = PostgresPool.sizeDefault,

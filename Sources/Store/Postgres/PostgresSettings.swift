@@ -14,7 +14,7 @@ package struct PostgresSettings: Sendable {
     var statementTimeout = Duration.seconds(10)
     /// How long the server may take beyond that to report it. Then it is considered as hanging.
     var grace = Duration.seconds(3)
-    /// How long a new owner of the store waits for the end of an earlier one: longer than `StoreLimits.nodeSilence`.
+    /// How long a new owner of the store waits until an earlier one has ended. Must be longer than `StoreLimits.nodeSilence`.
     package var ownerTimeout = Duration.seconds(15)
 
     package init(target: String, password: String? = nil) {

@@ -15,7 +15,7 @@ package final class Store: Sendable {
     package enum Access: Sendable {
         /// Creates or migrates the store. Other owners are locked out.
         case owner
-        /// As an owner, but among others. In a directory, the same as `owner`.
+        /// Like `owner`, but several processes may have this access at the same time. In a directory, the same as `owner`.
         case node
         /// Reads and writes an existing store, next to its owner.
         case beside

@@ -21,7 +21,7 @@ package enum StoreError: Error, Hashable, Sendable {
     case unreachable
     case cancelled
 
-    /// Another process owns the store; nil if it is unknown which one.
+    /// Another process owns the store; `owner` is nil if it is unknown which one.
     case alreadyOpen(store: String, owner: String?)
     /// None of the given master keys is the one that locks the store.
     case wrongMasterKey(neededID: String)

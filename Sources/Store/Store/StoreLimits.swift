@@ -13,21 +13,21 @@ package enum StoreLimits {
     /// How long to wait for another process's lock, in seconds.
     package static let lockTimeout = 5.0
 
-    /// PostgreSQL: rows per request of a statement with many, which are fewer if they take more bytes, and how long each statement of a long
-    /// read or a migration may take.
+    /// PostgreSQL: the maximum number of rows and bytes that a request for rows of a long result returns, and the timeout of each statement
+    /// of a long read or a migration.
     static let rowsPerFetch = 512
     static let bytesPerFetch = 4 << 20
     static let longReadTimeout = Duration.seconds(600)
 
-    /// PostgreSQL: how often a node shows that it lives, and for how long it may fail to before others release its leases.
+    /// PostgreSQL: the interval between a node's beats, and the time without a beat after which others release its leases.
     static let nodeBeatInterval = Duration.seconds(2)
     static let nodeSilence = Duration.seconds(10)
-    /// Beyond this time between two observations of the nodes, their silence is counted anew.
+    /// After a longer gap between two observations of the nodes, the time without a beat is counted from zero.
     static let nodeObservationGapMax = Duration.seconds(5)
-    /// How often a new owner looks whether an earlier one has ended.
+    /// How often a new owner checks whether an earlier one has ended.
     static let nodePollInterval = Duration.milliseconds(500)
 
-    /// Rows of an `INSERT` of a copy, a power of two, and the bytes of values after which it has fewer.
+    /// The maximum number of rows, a power of two, and of bytes in an `INSERT` of a copy.
     static let rowsPerInsert = 128
     static let bytesPerInsert = 1 << 20
     /// SQLite's page cache for the file that a copy writes, in bytes.

@@ -1,6 +1,6 @@
 package import Identity
 
-/// Where a store is.
+/// The location of a store.
 package enum StoreLocation: Sendable {
     /// In a file of this directory.
     case directory(String)
@@ -39,9 +39,9 @@ package struct MigrationReport: Sendable, Hashable, Codable {
         package var isExpansion: Bool
     }
 
-    /// Done before.
+    /// Steps that were applied before.
     package var done: [Step]
-    /// Done by this migration, or to be done.
+    /// Steps that this migration has applied or, in a dry run, would apply.
     package var pending: [Step]
 
     init(done names: Set<String>) {

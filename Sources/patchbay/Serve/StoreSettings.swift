@@ -13,7 +13,7 @@ struct StoreSettings {
     var masterKey: SecretText?
     var masterKeyFile: String?
     var isDevelopment: Bool
-    /// The option with the location, for errors; nil: the setting.
+    /// The option that names the location, for errors; nil: the setting does.
     var option: String?
 
     /// Opens the store or creates it. A new store gets a new master key unless its key file exists.
@@ -101,7 +101,7 @@ struct StoreSettings {
         return settings
     }
 
-    /// Creates the settings of one end of a copy, a directory or a URI.
+    /// Creates the settings of the source or destination of a copy: a directory or a URI.
     static func end(_ text: String, option: String, masterKeyFile: String?) throws -> StoreSettings {
         let environment = ProcessInfo.processInfo.environment
         let isDatabase = text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
@@ -136,7 +136,7 @@ struct StoreSettings {
         }
     }
 
-    /// Turns errors of the store into lines with the remedy.
+    /// Converts errors of the store to messages of one line that name a remedy.
     func explained<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()

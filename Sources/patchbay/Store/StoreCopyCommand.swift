@@ -8,16 +8,16 @@ struct StoreCopyCommand: AsyncParsableCommand {
         abstract: "Copy a store between a directory and PostgreSQL. Stop the gateway first.",
         discussion: """
             SOURCE and DESTINATION are a directory, as in `serve --data`, or the URI of a PostgreSQL database, as in `serve --database`. \
-            The copy has the same master key, and nothing is decrypted for it. The source stays as it is; serve only one of the two, \
+            The copy has the same master key, and nothing is decrypted for it. The source is not changed. Serve only one of the two, \
             because both would send the same webhooks.
 
-            Before, the command reads every value of the source, and afterwards of the copy, as `store verify` does, and compares the \
-            results. It ends with exit code 1, and without a copy, if the source is damaged or the copy differs.
+            The command verifies the source before the copy and the copy afterwards, as `store verify` does. If the source is damaged, or \
+            the results differ, it ends with exit code 1 and without a copy.
 
-            Recordings are files and are not copied: a gateway with a database keeps them in its directory `data`, too.
+            Recordings are files and are not copied. A gateway with a database keeps them in its directory `data`, too.
 
-            The password of a database is in the URI, in the file PATCHBAY_DATABASE_PASSWORD_FILE, or in libpq's password file (PGPASSFILE, \
-            ~/.pgpass), which can have different ones for two databases; then do not set the variable, which is for both.
+            The password of a database is read from the URI, from the file that PATCHBAY_DATABASE_PASSWORD_FILE names, or from libpq's \
+            password file (PGPASSFILE, ~/.pgpass). For two databases with different passwords use the last one.
 
             EXAMPLES
               patchbay store copy --from /var/lib/patchbay \\
@@ -32,20 +32,13 @@ struct StoreCopyCommand: AsyncParsableCommand {
     var from: String
     @Option(help: ArgumentHelp("A directory or a database without a store.", valueName: "destination"))
     var to: String
-    @Option(
-        name: .customLong("master-key"),
-        help: ArgumentHelp(
-            "The file with the store's master key (environment: PATCHBAY_MASTER_KEY_FILE, or the key itself in PATCHBAY_MASTER_KEY; default: master.key in the source's directory).",
-            valueName: "file"))
-    var masterKey: String?
-    @Flag(name: .customLong("no-verify"), help: "Do not read every value of both; only compare the number of rows.")
+    @Flag(name: .customLong("no-verify"), help: "Verify neither the source nor the copy; compare only the numbers of rows.")
     var isUnverified = false
-    @Flag(help: "Print JSON.")
-    var json = false
+    @OptionGroup var options: StoreKeyOptions
 
     func run() async throws {
-        let source = try StoreSettings.end(from, option: "--from", masterKeyFile: masterKey)
-        let destination = try StoreSettings.end(to, option: "--to", masterKeyFile: masterKey)
+        let source = try StoreSettings.end(from, option: "--from", masterKeyFile: options.masterKey)
+        let destination = try StoreSettings.end(to, option: "--to", masterKeyFile: options.masterKey)
         let key = try source.explained { try source.key(.beside, nil) }
         let began = ContinuousClock.now
         let progress = CopyProgress()
@@ -61,7 +54,7 @@ struct StoreCopyCommand: AsyncParsableCommand {
                 "the store in \(source.name) is damaged, and nothing was copied; restore a backup, or copy it as it is with --no-verify")
         }
         let seconds = began.duration(to: .now) / .seconds(1)
-        if json { return try Console.say(json: CopiedStore(from: source.name, to: destination.name, seconds: seconds, report)) }
+        if options.json { return try Console.say(json: CopiedStore(from: source.name, to: destination.name, seconds: seconds, report)) }
         let tables = report.tables.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
         if report.recordings > 0 { Console.say(recordings(report.recordings, source, destination)) }
         Console.say(

@@ -6,8 +6,8 @@ struct StoreMigrateCommand: AsyncParsableCommand {
         commandName: "migrate",
         abstract: "Update the schema of a store, as `serve` does at its start.",
         discussion: """
-            Prints the steps. Gateways of the version before can go on using a database whose new steps are all expansions; otherwise \
-            stop them first. A store in a directory has one gateway, which must be stopped, except for --dry-run.
+            Prints the steps. Gateways of the previous version can continue to use a database whose new steps are all expansions; otherwise \
+            stop them first. The gateway of a store in a directory must be stopped, except for --dry-run.
 
             EXAMPLES
               patchbay store migrate --dry-run \\
@@ -32,6 +32,7 @@ struct StoreMigrateCommand: AsyncParsableCommand {
         }
         Console.say(
             report.pending.isEmpty
-                ? "the schema is current" : "\(report.pending.count) steps \(isDryRun ? "are to be done" : "done; the schema is current")")
+                ? "the schema is current"
+                : isDryRun ? "steps to do: \(report.pending.count)" : "steps done: \(report.pending.count); the schema is current")
     }
 }

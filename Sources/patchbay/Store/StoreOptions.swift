@@ -3,12 +3,8 @@ import Foundation
 import Identity
 import Store
 
-/// The store's location and key, shared by all commands that open a store.
-struct StoreOptions: ParsableArguments {
-    @Option(help: "The store's directory, as passed to `serve` (environment: PATCHBAY_DATA).")
-    var data: String?
-    @Option(help: "The URI of the store's PostgreSQL database, as passed to `serve` (environment: PATCHBAY_DATABASE).")
-    var database: String?
+/// The options of all commands for stores.
+struct StoreKeyOptions: ParsableArguments {
     @Option(
         name: .customLong("master-key"),
         help: ArgumentHelp(
@@ -17,6 +13,17 @@ struct StoreOptions: ParsableArguments {
     var masterKey: String?
     @Flag(help: "Print JSON.")
     var json = false
+}
+
+/// The store's location and key, shared by all commands that open a store.
+struct StoreOptions: ParsableArguments {
+    @Option(help: "The store's directory, as passed to `serve` (environment: PATCHBAY_DATA).")
+    var data: String?
+    @Option(help: "The URI of the store's PostgreSQL database, as passed to `serve` (environment: PATCHBAY_DATABASE).")
+    var database: String?
+    @OptionGroup var common: StoreKeyOptions
+
+    var json: Bool { common.json }
 
     /// - Throws: `UsageError` if no directory is given.
     func directory() throws -> String {
@@ -47,8 +54,8 @@ struct StoreOptions: ParsableArguments {
         let directory = settings == nil ? try directory() : data ?? environment["PATCHBAY_DATA"]
         return StoreSettings(
             directory: directory, database: settings,
-            masterKey: masterKey == nil ? environment["PATCHBAY_MASTER_KEY"].map(SecretText.init) : nil,
-            masterKeyFile: masterKey ?? environment["PATCHBAY_MASTER_KEY_FILE"],
+            masterKey: common.masterKey == nil ? environment["PATCHBAY_MASTER_KEY"].map(SecretText.init) : nil,
+            masterKeyFile: common.masterKey ?? environment["PATCHBAY_MASTER_KEY_FILE"],
             isDevelopment: directory.map { FileManager.default.fileExists(atPath: $0 + "/master.key") } ?? false)
     }
 

@@ -121,7 +121,7 @@ struct StoreOutageTests {
         let ann = try AppUser(backend)
         let (call, other) = (try CallInASession(of: ann), try ann.start().session)
         try call.talk("before")
-        // The files of a new database have holes, which need space when their pages are written.
+        // PostgreSQL creates a database's files with holes, which take space only when pages are written.
         try server.run("CHECKPOINT")
         try PostgresServer.run("CREATE TABLE ballast (bytes bytea); ALTER TABLE ballast ALTER bytes SET STORAGE EXTERNAL", at: target)
         // A gateway does not end before its store has room for what was said.

@@ -93,7 +93,7 @@ private final class SecureServer: Sendable {
     private init() throws {
         let certificate = try SelfSignedCertificate(for: Self.name)
         self.certificate = certificate
-        // Nobody else listens there.
+        // A random loopback address, so that no other server uses it.
         address = "127.\(Int.random(in: 100...250)).\(Int.random(in: 1...250)).\(Int.random(in: 2...250))"
         server = try PostgresServer(
             options: ["listen_addresses=\(address)", "ssl=on"], access: ["hostssl all all 127.0.0.0/8 scram-sha-256"]
