@@ -11,6 +11,7 @@ struct CallDevices {
     private struct Device {
         let address: ChannelAddress
         var owner: Identity?
+        var isGreeted = false
         /// Whether somebody takes the waiting requests (`nextWaiting`).
         var isWaiting = true
         var waiting: Deque<(request: CallRequest, number: UInt64?)> = []
@@ -35,6 +36,13 @@ struct CallDevices {
         guard devices[id] != nil else { return }
         devices[id]?.owner = owner
         byOwner[owner, default: []].insert(id)
+    }
+
+    /// - Returns: the owner; nil if the device is not identified or has disconnected.
+    mutating func greet(_ id: DeviceID) -> Identity? {
+        guard let owner = devices[id]?.owner else { return nil }
+        devices[id]?.isGreeted = true
+        return owner
     }
 
     /// Lets an admitted request and all later ones wait. The caller takes them by `nextWaiting`.
@@ -72,4 +80,7 @@ struct CallDevices {
     func address(of id: DeviceID) -> ChannelAddress? { devices[id]?.address }
 
     func all(of owner: Identity) -> Set<DeviceID> { byOwner[owner] ?? [] }
+
+    /// The devices that may be sent messages: `hello` is the first message of each.
+    func greeted(of owner: Identity) -> [DeviceID] { all(of: owner).filter { devices[$0]?.isGreeted == true } }
 }

@@ -150,7 +150,7 @@ package actor CallService: Service {
 
     /// Sends a message of another service on all channels of a user or an assistant; they receive it between events of calls.
     func send(_ message: [UInt8], to owner: Identity) {
-        send(message, to: Array(devices.all(of: owner)))
+        send(message, to: devices.greeted(of: owner))
     }
 
     private static let noAnswer = CallError(.limitExceeded, "the gateway cannot answer now; try again", retryable: true)
@@ -178,7 +178,8 @@ package actor CallService: Service {
                     await $0.workOff(address.id)
                 }
             case .assistant(let assistant):
-                greet(address.id, as: assistant)
+                devices.identify(address.id, as: assistant)
+                greet(address.id)
                 _ = devices.nextWaiting(of: address.id)
             }
         case .closed(let device):
@@ -229,9 +230,10 @@ package actor CallService: Service {
     private func identify(_ device: DeviceID, _ subject: UserTokens.Subject) async {
         do {
             let user = try await accounts.user(subject)
-            greet(device, as: Identity(text: user.text))
+            devices.identify(device, as: Identity(text: user.text))
             // If the token was revoked before the device was registered, `closeDevices` has missed it.
             guard try await accounts.user(subject) == user else { return close(device, .tokenRevoked) }
+            greet(device)
         } catch is HTTPError {
             close(device, .tokenRevoked)
         } catch {
@@ -240,9 +242,8 @@ package actor CallService: Service {
         }
     }
 
-    private func greet(_ device: DeviceID, as owner: Identity) {
-        guard devices.address(of: device) != nil else { return }
-        devices.identify(device, as: owner)
+    private func greet(_ device: DeviceID) {
+        guard let owner = devices.greet(device) else { return }
         handle(.connected(device, of: owner))
     }
 
