@@ -57,6 +57,17 @@ extension Duration {
     }
 }
 
+extension Instant {
+    private static let origin = ContinuousClock.now
+
+    /// The time on the clock of the services. Those of shards have another origin.
+    package static var now: Instant {
+        // Read first: the first access sets `origin`, which must not be later than now.
+        let origin = origin
+        return Instant(nanoseconds: UInt64((ContinuousClock.now - origin).inNanoseconds))
+    }
+}
+
 /// A timestamp on a track's own 48 kHz clock (RFC 7587 section 4.1). Wraps every 24.8 hours.
 public struct MediaTime: Hashable, Sendable {
     /// Ticks per second, independent of the sample rate of the recording.

@@ -111,14 +111,3 @@ package struct DeadlineTimer {
         disarm()
     }
 }
-
-extension Instant {
-    private static let origin = ContinuousClock.now
-
-    /// The time on the clock of the services. Those of shards have another origin.
-    static var now: Instant {
-        // Read first: the first access sets `origin`, which must not be later than now.
-        let origin = origin
-        return Instant(nanoseconds: UInt64((ContinuousClock.now - origin).inNanoseconds))
-    }
-}
