@@ -1,0 +1,21 @@
+/// All limits of the cluster's decisions.
+package enum ClusterLimits {
+    /// How often a node announces itself.
+    package static let beatInterval: Duration = .milliseconds(250)
+    /// A node has ended when its beats have not been received for this time.
+    package static let nodeSilence: Duration = .milliseconds(1_500)
+    /// A node that was not called for this time was suspended: it has missed beats, and may have lost its rooms.
+    package static let suspensionMin: Duration = .seconds(1)
+    /// Minimum time between two writes of a room's record.
+    package static let writeInterval: Duration = .milliseconds(250)
+    /// A room's home reads its record if it has neither read nor written it for this time.
+    package static let confirmationInterval: Duration = .seconds(4)
+    /// Minimum time between two visits to all rooms at home.
+    package static let passInterval: Duration = .milliseconds(20)
+    /// The time before another attempt after the broker did not answer.
+    package static let retryInterval: Duration = .milliseconds(500)
+    /// Reads and writes for one claim of a room, if other nodes claim it at the same time.
+    package static let claimAttemptsMax = 5
+    /// Records of rooms that have ended are kept for this time (the bucket's age limit), in which their last home may still believe in them.
+    package static let recordAgeMax: Duration = .seconds(24 * 60 * 60)
+}

@@ -1,0 +1,89 @@
+internal import Wire
+
+/// A process of the gateway in a cluster. After a restart it is another node with the same name.
+package struct NodeIdentity: Hashable, Sendable {
+    /// From the configuration; unique among the nodes that run at the same time.
+    package let name: String
+    /// Random, drawn at the start of the process.
+    package let incarnation: UInt64
+
+    package init(name: String, incarnation: UInt64) {
+        (self.name, self.incarnation) = (name, incarnation)
+    }
+}
+
+extension NodeIdentity: CustomStringConvertible {
+    package var description: String { "\(name)/\(incarnation.hex)" }
+
+    init?(_ text: String?) {
+        guard let text, let slash = text.lastIndex(of: "/"), let incarnation = UInt64(hex: text[text.index(after: slash)...]) else {
+            return nil
+        }
+        self.init(name: String(text[..<slash]), incarnation: incarnation)
+    }
+}
+
+/// What a node announces of itself several times a second.
+package struct NodeBeat: Hashable, Sendable {
+    package var node: NodeIdentity
+    /// Grows with each beat, so that repeated and reordered ones are recognized.
+    package var number: UInt64
+    /// The version of the node's program.
+    package var build: String
+    /// Where clients reach the node itself; nil if only a load balancer does.
+    package var url: String?
+    /// The node takes no new rooms.
+    package var isDraining: Bool
+    /// The node's busiest shard, from 0 to 1.
+    package var load: Double
+
+    package init(node: NodeIdentity, number: UInt64, build: String, url: String? = nil, isDraining: Bool = false, load: Double = 0) {
+        (self.node, self.number, self.build, self.url, self.isDraining, self.load) = (node, number, build, url, isDraining, load)
+    }
+}
+
+/// JSON. Fields that are unknown, as those of later versions, are ignored.
+extension NodeBeat {
+    package var bytes: [UInt8] {
+        var members: [JSONValue.Member] = [
+            .init("node", .string(node.description)), .init("number", .string(number.hex)), .init("build", .string(build)),
+            .init("draining", .boolean(isDraining)), .init("load", .integer(Int64((load * 1_000).rounded()))),
+        ]
+        if let url { members.append(.init("url", .string(url))) }
+        return JSONValue.object(members).bytes
+    }
+
+    /// - Returns: nil for bytes that are no beat.
+    package init?(_ bytes: [UInt8]) {
+        guard let json = try? JSONValue(parsing: bytes, depthMax: 8), let node = NodeIdentity(json["node"]?.text),
+            let number = json["number"]?.text.flatMap({ UInt64(hex: $0[...]) }), case .integer(let load)? = json["load"],
+            case .boolean(let isDraining)? = json["draining"], let build = json["build"]?.text
+        else { return nil }
+        self.init(
+            node: node, number: number, build: build, url: json["url"]?.text, isDraining: isDraining,
+            load: min(max(Double(load) / 1_000, 0), 1))
+    }
+}
+
+extension JSONValue {
+    var text: String? { if case .string(let text) = self { text } else { nil } }
+
+    var bytes: [UInt8] {
+        // Every number in a message of the cluster is an integer.
+        (try? JSON.encode(self, names: .asDeclared)) ?? []
+    }
+}
+
+extension UInt64 {
+    var hex: String { String(self, radix: 16) }
+
+    init?(hex text: Substring) {
+        guard (1...16).contains(text.count), text.utf8.allSatisfy({ $0.isDigit || ($0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "f")) })
+        else { return nil }
+        self.init(text, radix: 16)
+    }
+}
+
+extension UInt8 {
+    fileprivate var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
+}

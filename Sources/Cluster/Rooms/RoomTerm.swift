@@ -1,0 +1,197 @@
+internal import Wire
+
+/// A node's term as the home of one room, from its claim until it has stepped down: when the record is written and read, and what follows from
+/// the answers.
+///
+/// At most one read, snapshot or write is under way at a time. Promises are replies that may be sent once the record holds what they promise.
+struct RoomTerm {
+    enum Operation {
+        case reading, collecting, writing
+    }
+
+    /// Why the record will be written for the last time.
+    enum Ending {
+        /// The room is over.
+        case closed
+        /// Another node is to go on with it.
+        case moved
+    }
+
+    private(set) var epoch: RoomEpoch
+    /// Replaces `epoch` with the next write, because durable effects of the present one are refused.
+    private var raisedEpoch: RoomEpoch?
+    /// Nil if the record must be read before it can be written.
+    private var revision: UInt64?
+    private(set) var operation: Operation?
+    private(set) var ending: Ending?
+    private var otherFields: [JSONValue.Member]
+    private var isDirty = false
+    /// A write was refused and the record has not been read since.
+    private var isInDoubt = false
+    /// No write or read earlier.
+    private var notBefore: Instant
+    private var confirmAt: Instant
+    /// Given since the snapshot under way was collected.
+    private var promises: [PromiseID] = []
+    /// Kept by the write under way.
+    private var covered: [PromiseID] = []
+
+    init(_ record: RoomRecord, revision: UInt64, at now: Instant) {
+        epoch = record.epoch
+        otherFields = record.otherFields
+        self.revision = revision
+        notBefore = now + ClusterLimits.writeInterval
+        confirmAt = now + ClusterLimits.confirmationInterval
+    }
+
+    /// When `next` may have something to do.
+    var deadline: Instant? {
+        guard operation == nil else { return nil }
+        return needsWrite || revision == nil ? notBefore : confirmAt
+    }
+
+    private var needsWrite: Bool { isDirty || !promises.isEmpty || ending != nil || raisedEpoch != nil }
+
+    // MARK: Wishes
+
+    mutating func changed() { isDirty = true }
+
+    /// - Returns: false if the room is ending, so that nothing can be promised any more.
+    mutating func promise(_ id: PromiseID) -> Bool {
+        guard ending == nil else { return false }
+        promises.append(id)
+        return true
+    }
+
+    mutating func end(_ ending: Ending) { self.ending = ending }
+
+    /// The record may have changed without this node's knowledge.
+    mutating func doubtRevision(at now: Instant) {
+        revision = nil
+        notBefore = now
+    }
+
+    /// The store refuses durable effects, because a higher epoch has written.
+    mutating func superseded(by number: UInt64, claim: UInt64, at now: Instant) {
+        guard number >= epoch.number else { return }
+        raisedEpoch = RoomEpoch(number: max(number, raisedEpoch?.number ?? 0) + 1, claim: claim)
+        doubtRevision(at: now)
+    }
+
+    // MARK: Steps
+
+    enum Step {
+        case read
+        /// A snapshot is needed; it is the last one if the room is to move.
+        case collect(isLast: Bool)
+        case write(RoomRecord, after: UInt64)
+    }
+
+    /// The next step, which is then under way.
+    mutating func next(at now: Instant) -> Step? {
+        guard operation == nil else { return nil }
+        guard let revision else {
+            guard now >= notBefore else { return nil }
+            operation = .reading
+            return .read
+        }
+        if needsWrite {
+            guard now >= notBefore else { return nil }
+            guard ending != .closed else { return write([], after: revision) }
+            operation = .collecting
+            isDirty = false
+            (covered, promises) = (promises, [])
+            return .collect(isLast: ending == .moved)
+        }
+        guard now >= confirmAt else { return nil }
+        operation = .reading
+        return .read
+    }
+
+    /// The snapshot that was asked for. It is read again first if the record was doubted meanwhile.
+    mutating func collected(_ snapshot: [UInt8], home: NodeIdentity) -> Step? {
+        guard operation == .collecting else { return nil }
+        guard let revision else {
+            operation = nil
+            giveBack()
+            return nil
+        }
+        return write(snapshot, home: ending == nil ? home : nil, after: revision)
+    }
+
+    private mutating func write(_ snapshot: [UInt8], home: NodeIdentity? = nil, after revision: UInt64) -> Step {
+        operation = .writing
+        var record = RoomRecord(epoch: raisedEpoch ?? epoch, home: home, snapshot: snapshot)
+        record.otherFields = otherFields
+        return .write(record, after: revision)
+    }
+
+    // MARK: Answers
+
+    enum Outcome {
+        case continues(kept: [PromiseID])
+        /// The store accepts durable effects again.
+        case raised(kept: [PromiseID])
+        /// The last write is done.
+        case ended(Ending, kept: [PromiseID])
+        /// Another node is the room's home, or has been.
+        case lost(to: NodeIdentity?)
+    }
+
+    mutating func written(_ result: Result<UInt64, BrokerError>, at now: Instant) -> Outcome {
+        operation = nil
+        switch result {
+        case .success(let revision):
+            // A doubt that came up meanwhile remains.
+            if self.revision != nil { self.revision = revision }
+            notBefore = now + ClusterLimits.writeInterval
+            confirmAt = now + ClusterLimits.confirmationInterval
+            let kept = covered
+            covered = []
+            if let ending { return .ended(ending, kept: kept) }
+            guard let raisedEpoch else { return .continues(kept: kept) }
+            epoch = raisedEpoch
+            self.raisedEpoch = nil
+            return .raised(kept: kept)
+        case .failure(let error):
+            giveBack()
+            isInDoubt = error == .conflict
+            doubtRevision(at: error == .conflict ? now : now + ClusterLimits.retryInterval)
+            return .continues(kept: [])
+        }
+    }
+
+    mutating func read(_ result: Result<(RoomRecord, revision: UInt64)?, BrokerError>, at now: Instant) -> Outcome {
+        operation = nil
+        switch result {
+        case .success(let found?) where found.0.epoch > epoch && found.0.epoch != raisedEpoch:
+            return .lost(to: found.0.home)
+        case .success(let found):
+            // A lower epoch, or none, is left if the broker has lost its last writes.
+            if found?.0.epoch != epoch { isDirty = true }
+            (revision, isInDoubt) = (found?.revision ?? 0, false)
+            confirmAt = now + ClusterLimits.confirmationInterval
+            return .continues(kept: [])
+        case .failure:
+            // The refusal has told that somebody else has written.
+            guard !isInDoubt else { return .lost(to: nil) }
+            doubtRevision(at: now + ClusterLimits.retryInterval)
+            return .continues(kept: [])
+        }
+    }
+
+    private mutating func giveBack() {
+        isDirty = true
+        promises = covered + promises
+        covered = []
+    }
+
+    /// The promises that have not been kept, for the end of the term.
+    var open: [PromiseID] { covered + promises }
+}
+
+/// A reply that waits for its room's record.
+package struct PromiseID: Hashable, Sendable {
+    package let number: UInt64
+    package init(_ number: UInt64) { self.number = number }
+}

@@ -1,0 +1,327 @@
+import Cluster
+import Testing
+import Wire
+
+/// One node's decisions about the homes of rooms, with simulated time and a scripted broker. `make simulate-cluster` runs several nodes.
+struct ClusterStateMachineTests {
+    private let other = NodeIdentity(name: "b", incarnation: 1)
+    private let requester = RequesterID(1)
+
+    /// A node with its effects, and a clock that only `pass` moves.
+    private final class Node {
+        var machine: ClusterStateMachine
+        var now = Instant(nanoseconds: 1_000_000_000_000)
+        let local = NodeIdentity(name: "a", incarnation: 2)
+
+        init(isConnected: Bool = true) {
+            machine = ClusterStateMachine(NodeBeat(node: local, number: 0, build: "1"), seed: 1, at: now)
+            if isConnected { handle(.connected) }
+        }
+
+        @discardableResult
+        func handle(_ input: ClusterStateMachine.Input) -> [ClusterStateMachine.Effect] {
+            var effects: [ClusterStateMachine.Effect] = []
+            machine.handle(input, at: now, into: &effects)
+            return effects.filter { if case .publish = $0 { false } else { true } }
+        }
+
+        /// Lets time pass, as a shell would: `deadlinePassed` at each deadline.
+        @discardableResult
+        func pass(_ span: Duration) -> [ClusterStateMachine.Effect] {
+            let end = now + span
+            var effects: [ClusterStateMachine.Effect] = []
+            while machine.deadline <= end {
+                now = max(now, machine.deadline)
+                effects += handle(.deadlinePassed)
+            }
+            now = end
+            return effects
+        }
+
+        /// Becomes the home of a room that nobody has.
+        func begin(_ room: String) throws -> RoomEpoch {
+            handle(.wanted(room: room, by: RequesterID(99)))
+            handle(.read(room: room, .success(nil)))
+            handle(.written(room: room, .success(1)))
+            return try #require(machine.epoch(of: room))
+        }
+    }
+
+    private func record(_ home: NodeIdentity?, number: UInt64 = 3, snapshot: [UInt8] = [1]) -> RoomRecord {
+        RoomRecord(epoch: RoomEpoch(number: number, claim: 5), home: home, snapshot: snapshot)
+    }
+
+    private func stored(_ record: RoomRecord, revision: UInt64 = 40) -> Result<StoredRecord?, BrokerError> {
+        .success(StoredRecord(value: record.bytes, revision: revision))
+    }
+
+    // MARK: Claims
+
+    @Test func newRoomIsClaimedByWhoIsAsked() throws {
+        let node = Node()
+        #expect(node.handle(.wanted(room: "r", by: requester)) == [.read(room: "r")])
+        guard case .write("r", let record, after: 0) = node.handle(.read(room: "r", .success(nil))).first else {
+            Issue.record("no claim")
+            return
+        }
+        #expect(record.home == node.local && record.epoch.number == 1)
+        #expect(
+            node.handle(.written(room: "r", .success(1))) == [
+                .began(room: "r", record.epoch, snapshot: [], former: nil), .answer(requester, .local(record.epoch)),
+            ])
+        #expect(node.handle(.wanted(room: "r", by: RequesterID(2))) == [.answer(RequesterID(2), .local(record.epoch))])
+    }
+
+    @Test func roomOfARunningNodeIsElsewhere() {
+        let node = Node()
+        node.handle(.received(NodeBeat(node: other, number: 1, build: "1")))
+        node.handle(.wanted(room: "r", by: requester))
+        #expect(node.handle(.read(room: "r", stored(record(other)))) == [.answer(requester, .elsewhere(other))])
+        #expect(node.machine.homeRooms.isEmpty)
+    }
+
+    @Test func roomOfAnEndedNodeIsTakenOverWithItsSnapshot() throws {
+        let node = Node()
+        node.handle(.received(NodeBeat(node: other, number: 1, build: "1")))
+        node.pass(.milliseconds(1_500))
+        node.handle(.wanted(room: "r", by: requester))
+        let effects = node.handle(.read(room: "r", stored(record(other))))
+        guard case .write("r", let claim, after: 40)? = effects.first else { throw UnexpectedEffects(effects) }
+        #expect(claim.epoch.number == 4 && claim.snapshot == [1])
+        let began = node.handle(.written(room: "r", .success(41)))
+        #expect(began.first == .began(room: "r", claim.epoch, snapshot: [1], former: other))
+    }
+
+    @Test func handedOverRoomIsTakenAtOnce() {
+        let node = Node()
+        node.handle(.wanted(room: "r", by: requester))
+        guard case .write("r", let claim, after: 40)? = node.handle(.read(room: "r", stored(record(nil)))).first else {
+            Issue.record("no claim")
+            return
+        }
+        #expect(claim.snapshot == [1])
+    }
+
+    @Test func nodeThatLosesTheRaceForARoomLooksAgain() {
+        let node = Node()
+        node.handle(.received(NodeBeat(node: other, number: 1, build: "1")))
+        node.handle(.wanted(room: "r", by: requester))
+        node.handle(.read(room: "r", .success(nil)))
+        #expect(node.handle(.written(room: "r", .failure(.conflict))) == [.read(room: "r")])
+        #expect(node.handle(.read(room: "r", stored(record(other)))) == [.answer(requester, .elsewhere(other))])
+    }
+
+    @Test func withoutBrokerNoRoomBegins() {
+        let node = Node(isConnected: false)
+        #expect(node.handle(.wanted(room: "r", by: requester)) == [.answer(requester, .unavailable)])
+        node.handle(.connected)
+        node.handle(.wanted(room: "r", by: requester))
+        node.handle(.read(room: "r", .success(nil)))
+        #expect(node.handle(.written(room: "r", .failure(.unavailable))) == [.answer(requester, .unavailable)])
+        #expect(node.machine.homeRooms.isEmpty, "whether the claim was written is unknown")
+    }
+
+    @Test func recordThatCannotBeReadIsLeftAlone() {
+        let node = Node()
+        node.handle(.wanted(room: "r", by: requester))
+        let garbage = StoredRecord(value: Array("garbage".utf8), revision: 1)
+        #expect(node.handle(.read(room: "r", .success(garbage))) == [.answer(requester, .unavailable)])
+    }
+
+    @Test func drainingNodeTakesNoRooms() {
+        let node = Node()
+        node.handle(.drain)
+        node.handle(.wanted(room: "r", by: requester))
+        #expect(node.handle(.read(room: "r", .success(nil))) == [.answer(requester, .draining)])
+    }
+
+    // MARK: Writes
+
+    @Test func changesAreWrittenTogetherFourTimesASecond() throws {
+        let node = Node()
+        let epoch = try node.begin("r")
+        for _ in 0..<10 { #expect(node.handle(.changed(room: "r")).isEmpty) }
+        #expect(node.pass(.milliseconds(249)).isEmpty)
+        #expect(node.pass(.milliseconds(21)) == [.collect(room: "r", isLast: false)])
+        let effects = node.handle(.collected(room: "r", snapshot: [9]))
+        #expect(effects == [.write(room: "r", RoomRecord(epoch: epoch, home: node.local, snapshot: [9]), after: 1)])
+        #expect(node.handle(.written(room: "r", .success(2))).isEmpty)
+        #expect(node.pass(.seconds(1)).isEmpty, "nothing has changed")
+    }
+
+    @Test func promiseIsKeptByASnapshotThatWasCollectedAfterIt() throws {
+        let node = Node()
+        _ = try node.begin("r")
+        node.handle(.promised(room: "r", PromiseID(1)))
+        node.pass(.milliseconds(270))
+        // Too late for the snapshot under way.
+        node.handle(.promised(room: "r", PromiseID(2)))
+        node.handle(.collected(room: "r", snapshot: [1]))
+        #expect(node.handle(.written(room: "r", .success(2))) == [.kept(PromiseID(1))])
+        #expect(node.pass(.milliseconds(270)) == [.collect(room: "r", isLast: false)])
+        node.handle(.collected(room: "r", snapshot: [2]))
+        #expect(node.handle(.written(room: "r", .success(3))) == [.kept(PromiseID(2))])
+    }
+
+    @Test func promiseOutlivesAWriteWithoutAnswer() throws {
+        let node = Node()
+        let epoch = try node.begin("r")
+        node.handle(.promised(room: "r", PromiseID(1)))
+        node.pass(.milliseconds(270))
+        node.handle(.collected(room: "r", snapshot: [1]))
+        #expect(node.handle(.written(room: "r", .failure(.unavailable))).isEmpty)
+        #expect(node.pass(.milliseconds(520)) == [.read(room: "r")])
+        // It had been written.
+        let written = RoomRecord(epoch: epoch, home: node.local, snapshot: [1])
+        node.handle(.read(room: "r", stored(written, revision: 2)))
+        node.pass(.milliseconds(20))
+        node.handle(.collected(room: "r", snapshot: [1]))
+        #expect(node.handle(.written(room: "r", .success(3))) == [.kept(PromiseID(1))])
+    }
+
+    @Test func roomsGoOnWithoutBrokerAndAreConfirmedAfterwards() throws {
+        let node = Node()
+        let epoch = try node.begin("r")
+        node.handle(.disconnected)
+        node.handle(.changed(room: "r"))
+        #expect(node.pass(.seconds(30)).isEmpty)
+        #expect(node.handle(.wanted(room: "r", by: requester)) == [.answer(requester, .local(epoch))])
+        #expect(node.handle(.connected) == [.read(room: "r")])
+    }
+
+    // MARK: The end of a term
+
+    @Test func refusedHomeStepsDown() throws {
+        let node = Node()
+        let epoch = try node.begin("r")
+        node.handle(.promised(room: "r", PromiseID(1)))
+        node.pass(.milliseconds(270))
+        node.handle(.collected(room: "r", snapshot: [1]))
+        #expect(node.handle(.written(room: "r", .failure(.conflict))) == [.read(room: "r")])
+        let later = record(other, number: epoch.number + 1)
+        #expect(
+            node.handle(.read(room: "r", stored(later))) == [.broken(PromiseID(1)), .ended(room: "r", .lost(to: other))])
+        #expect(node.machine.epoch(of: "r") == nil)
+    }
+
+    @Test func refusedHomeThatCannotLookStepsDownToo() throws {
+        let node = Node()
+        _ = try node.begin("r")
+        node.handle(.changed(room: "r"))
+        node.pass(.milliseconds(270))
+        node.handle(.collected(room: "r", snapshot: [1]))
+        node.handle(.written(room: "r", .failure(.conflict)))
+        #expect(node.handle(.read(room: "r", .failure(.unavailable))) == [.ended(room: "r", .lost(to: nil))])
+    }
+
+    @Test func homeThatHasNothingToWriteNoticesATakeover() throws {
+        let node = Node()
+        let epoch = try node.begin("r")
+        #expect(node.pass(.seconds(5)) == [.read(room: "r")])
+        let effects = node.handle(.read(room: "r", stored(record(other, number: epoch.number + 1))))
+        #expect(effects == [.ended(room: "r", .lost(to: other))])
+    }
+
+    @Test func suspendedHomeConfirmsItsRoomsFirst() throws {
+        let node = Node()
+        _ = try node.begin("r")
+        node.now = node.now + .seconds(10)
+        #expect(node.handle(.changed(room: "r")).first == .read(room: "r"))
+    }
+
+    @Test func recordsThatTheBrokerHasLostAreWrittenAgain() throws {
+        let node = Node()
+        let epoch = try node.begin("r")
+        node.handle(.disconnected)
+        node.handle(.connected)
+        #expect(node.handle(.read(room: "r", .success(nil))) == [.collect(room: "r", isLast: false)])
+        let effects = node.handle(.collected(room: "r", snapshot: [7]))
+        #expect(effects == [.write(room: "r", RoomRecord(epoch: epoch, home: node.local, snapshot: [7]), after: 0)])
+    }
+
+    @Test func homeWhoseEffectsTheStoreRefusesRaisesItsEpoch() throws {
+        let node = Node()
+        _ = try node.begin("r")
+        node.handle(.superseded(room: "r", byNumber: 7))
+        // The broker has lost the record of the higher epoch.
+        node.handle(.read(room: "r", .success(nil)))
+        let effects = node.handle(.collected(room: "r", snapshot: []))
+        guard case .write("r", let record, after: 0)? = effects.first else { throw UnexpectedEffects(effects) }
+        #expect(record.epoch.number == 8)
+        #expect(node.handle(.written(room: "r", .success(2))) == [.raised(room: "r", record.epoch)])
+    }
+
+    @Test func movedRoomIsVacantWithItsLastSnapshot() throws {
+        let node = Node()
+        let epoch = try node.begin("r")
+        node.handle(.moved(room: "r"))
+        #expect(node.pass(.milliseconds(270)) == [.collect(room: "r", isLast: true)])
+        let effects = node.handle(.collected(room: "r", snapshot: [5]))
+        #expect(effects == [.write(room: "r", RoomRecord(epoch: epoch, home: nil, snapshot: [5]), after: 1)])
+        #expect(node.handle(.written(room: "r", .success(2))) == [.ended(room: "r", .moved)])
+    }
+
+    @Test func roomThatCouldNotMoveGoesOn() throws {
+        let node = Node()
+        _ = try node.begin("r")
+        node.handle(.moved(room: "r"))
+        node.pass(.milliseconds(270))
+        node.handle(.collected(room: "r", snapshot: [5]))
+        #expect(node.handle(.written(room: "r", .failure(.unavailable))) == [.resumed(room: "r")])
+    }
+
+    @Test func closedRoomLeavesItsEpochBehind() throws {
+        let node = Node()
+        let epoch = try node.begin("r")
+        node.pass(.milliseconds(250))
+        let effects = node.handle(.closed(room: "r"))
+        #expect(effects == [.write(room: "r", RoomRecord(epoch: epoch, home: nil, snapshot: []), after: 1)])
+        #expect(node.handle(.promised(room: "r", PromiseID(1))) == [.broken(PromiseID(1))])
+        #expect(node.handle(.written(room: "r", .success(2))) == [.ended(room: "r", .closed)])
+    }
+
+    @Test func whoeverWantsARoomThatEndsGetsANewOne() throws {
+        let node = Node()
+        let epoch = try node.begin("r")
+        node.pass(.milliseconds(250))
+        node.handle(.closed(room: "r"))
+        #expect(node.handle(.wanted(room: "r", by: requester)).isEmpty)
+        #expect(node.handle(.written(room: "r", .success(2))) == [.ended(room: "r", .closed), .read(room: "r")])
+        node.handle(.read(room: "r", stored(RoomRecord(epoch: epoch, home: nil, snapshot: []), revision: 2)))
+        node.handle(.written(room: "r", .success(3)))
+        #expect(node.machine.epoch(of: "r")?.number == epoch.number + 1)
+    }
+}
+
+struct RoomRecordTests {
+    private let record = RoomRecord(
+        epoch: RoomEpoch(number: 3, claim: .max), home: NodeIdentity(name: "b", incarnation: 1), snapshot: [0, 10, 255])
+
+    @Test func recordsSurviveCoding() {
+        #expect(RoomRecord(record.bytes) == record)
+        let vacant = RoomRecord(epoch: record.epoch, home: nil, snapshot: [])
+        #expect(RoomRecord(vacant.bytes) == vacant)
+    }
+
+    @Test func fieldsOfLaterVersionsAreWrittenBack() throws {
+        let later = Array(#"{"zone":{"name":"x"},"#.utf8) + record.bytes.dropFirst()
+        var read = try #require(RoomRecord(later))
+        #expect(read != record)
+        read.snapshot = [1]
+        let text = String(decoding: read.bytes, as: UTF8.self)
+        #expect(text.contains(#""zone":{"name":"x"}"#))
+    }
+
+    @Test func everythingElseIsNoRecord() {
+        for text in [
+            "", "\n", "{}\n", #"{"epoch":"1"}"#, #"{"epoch":1,"claim":"1"}"# + "\n", #"{"epoch":"1","claim":"1","home":"b"}"# + "\n",
+        ] {
+            #expect(RoomRecord(Array(text.utf8)) == nil, "\(text)")
+        }
+    }
+}
+
+private struct UnexpectedEffects: Error {
+    let effects: [ClusterStateMachine.Effect]
+    init(_ effects: [ClusterStateMachine.Effect]) { self.effects = effects }
+}

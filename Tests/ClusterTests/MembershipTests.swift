@@ -1,0 +1,119 @@
+import Cluster
+import Testing
+import Wire
+
+/// Which nodes run, from their beats, with simulated time.
+struct MembershipTests {
+    private let start = Instant(nanoseconds: 1_000_000_000_000)
+    private let local = NodeIdentity(name: "a", incarnation: 7)
+    private let other = NodeIdentity(name: "b", incarnation: 1)
+
+    private func beat(_ number: UInt64, of node: NodeIdentity? = nil) -> NodeBeat {
+        NodeBeat(node: node ?? other, number: number, build: "1")
+    }
+
+    private func membership() -> Membership {
+        var nodes = Membership(local: local, at: start)
+        nodes.connected(at: start)
+        return nodes
+    }
+
+    @Test func silentNodeHasEnded() {
+        var nodes = membership()
+        nodes.received(beat(1), at: start + .seconds(1))
+        #expect(nodes.running(at: start + .milliseconds(2_499)).map(\.node) == [other])
+        #expect(!nodes.hasEnded(other, at: start + .milliseconds(2_499)))
+        #expect(nodes.hasEnded(other, at: start + .milliseconds(2_500)))
+        #expect(nodes.running(at: start + .milliseconds(2_500)).isEmpty)
+    }
+
+    @Test func unknownNodeHasEndedOnceItWouldHaveBeenHeard() {
+        let nodes = membership()
+        #expect(!nodes.hasEnded(other, at: start + .milliseconds(1_499)))
+        #expect(nodes.hasEnded(other, at: start + .milliseconds(1_500)))
+    }
+
+    @Test func nodeWithoutConnectionBelievesNobodyToHaveEnded() {
+        var nodes = membership()
+        nodes.received(beat(1), at: start)
+        nodes.disconnected()
+        #expect(!nodes.hasEnded(other, at: start + .seconds(60)))
+        nodes.connected(at: start + .seconds(60))
+        #expect(!nodes.hasEnded(other, at: start + .milliseconds(61_499)), "it has not been able to listen for long enough")
+        #expect(nodes.hasEnded(other, at: start + .milliseconds(61_500)))
+    }
+
+    @Test func suspendedNodeListensAnewBeforeItJudges() {
+        var nodes = membership()
+        nodes.received(beat(1), at: start)
+        let suspensions = [start + .milliseconds(999), start + .seconds(11)].map { nodes.noteTime($0) }
+        #expect(suspensions == [false, true])
+        #expect(!nodes.hasEnded(other, at: start + .seconds(12)))
+    }
+
+    @Test func repeatedAndOvertakenBeatsAreNoSignOfLife() {
+        var nodes = membership()
+        nodes.received(beat(2), at: start)
+        nodes.received(beat(2), at: start + .seconds(1))
+        nodes.received(beat(1), at: start + .seconds(1))
+        #expect(nodes.hasEnded(other, at: start + .milliseconds(1_500)))
+    }
+
+    @Test func restartedNodeIsAnotherNode() {
+        var nodes = membership()
+        nodes.received(beat(100), at: start)
+        nodes.received(beat(1, of: NodeIdentity(name: "b", incarnation: 2)), at: start + .seconds(2))
+        #expect(nodes.hasEnded(other, at: start + .seconds(2)))
+        #expect(nodes.running(at: start + .seconds(2)).map(\.node.incarnation) == [2])
+    }
+
+    /// Both nodes decide alike, so that exactly one goes on.
+    @Test(arguments: [UInt64(3), 9]) func laterNodeYieldsASharedName(incarnation: UInt64) {
+        var nodes = membership()
+        nodes.received(beat(1, of: NodeIdentity(name: "a", incarnation: incarnation)), at: start)
+        #expect(nodes.mustYieldName(at: start) == (incarnation < local.incarnation))
+        #expect(!nodes.mustYieldName(at: start + .seconds(2)), "the other one has ended")
+    }
+}
+
+struct NodeBeatTests {
+    private let beat = NodeBeat(
+        node: NodeIdentity(name: "eu/1", incarnation: .max), number: 12, build: "0.1.0", url: "wss://a.example.org", isDraining: true,
+        load: 0.25)
+
+    @Test func beatsSurviveCoding() {
+        #expect(NodeBeat(beat.bytes) == beat)
+    }
+
+    @Test func fieldsOfLaterVersionsAreIgnored() {
+        #expect(NodeBeat(Array(#"{"zone":["x"],"#.utf8) + beat.bytes.dropFirst()) == beat)
+    }
+
+    @Test func everythingElseIsNoBeat() {
+        for count in 0..<beat.bytes.count { #expect(NodeBeat(Array(beat.bytes.prefix(count))) == nil) }
+        for text in ["{}", "[]", #"{"node":"a","number":"1","build":"","draining":false,"load":0}"#, #"{"node":"a/-1"}"#] {
+            #expect(NodeBeat(Array(text.utf8)) == nil, "\(text)")
+        }
+    }
+}
+
+struct PlacementTests {
+    private func node(_ name: String, _ load: Double, isDraining: Bool = false) -> NodeBeat {
+        NodeBeat(node: NodeIdentity(name: name, incarnation: 1), number: 1, build: "1", isDraining: isDraining, load: load)
+    }
+
+    @Test(
+        arguments: [
+            (0.0, 0.0, "local"), (0.5, 0.0, "local"), (0.55, 0.5, "local"), (0.7, 0.5, "other"), (1.0, 1.0, "local"),
+        ] as [(Double, Double, String)])
+    func roomsStayLocalUnlessAnotherNodeHasClearlyLessToDo(local: Double, other: Double, chosen: String) {
+        #expect(Placement.home(local: node("local", local), others: [node("other", other), node("busy", 1)])?.name == chosen)
+    }
+
+    @Test func drainingNodesTakeNoRooms() {
+        let (local, other) = (node("local", 0, isDraining: true), node("other", 0.9))
+        #expect(Placement.home(local: local, others: [other])?.name == "other")
+        #expect(Placement.home(local: local, others: [node("other", 0, isDraining: true)]) == nil)
+        #expect(Placement.home(local: node("local", 1), others: [node("other", 0, isDraining: true)])?.name == "local")
+    }
+}
