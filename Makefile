@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: setup setup-tests models demo test test-web test-store test-browser screens bench simulate fuzz fuzz-api budget format dist npm wheel test-python test-packages reference certs interop clean help
+.PHONY: setup setup-tests models demo test test-web test-store test-browser screens bench simulate simulate-cluster fuzz fuzz-api budget format dist npm wheel test-python test-packages reference certs interop clean help
 
 SWIFT ?= swift
 
@@ -62,6 +62,10 @@ FROM ?= 1
 simulate: ## run the engine in SEEDS=1000 simulated worlds with faults, starting at seed FROM=1
 	$(SWIFT) build -c release --product simulate
 	.build/release/simulate --seeds $(SEEDS) --from $(FROM)
+
+simulate-cluster: ## run the decisions of several nodes in SEEDS=1000 simulated worlds with faults, starting at seed FROM=1
+	$(SWIFT) build -c release --product simulate
+	.build/release/simulate --cluster --seeds $(SEEDS) --from $(FROM)
 
 # SECONDS is a special variable in bash, so the script uses another name.
 SECONDS ?= 60

@@ -78,3 +78,11 @@ struct EventQueueTests {
         #expect(delivered == (0..<100).sorted { ($0 % 7, $0) < ($1 % 7, $1) })
     }
 }
+
+/// A few worlds of several nodes. `make simulate-cluster` runs thousands.
+struct ClusterWorldTests {
+    @Test(arguments: 1...100) func everyRoomHasOneHomeInTheEnd(seed: Int) {
+        let failure = ClusterWorld(seed: UInt64(seed)).run()
+        #expect(failure == nil, "seed \(seed) after \(String(describing: failure)); make simulate-cluster SEEDS=1 FROM=\(seed)")
+    }
+}

@@ -53,8 +53,8 @@ final class Coordinator {
             printLine("passed: \(done) worlds in \(seconds) s")
             return done == options.seeds
         }
-        printLine("seed \(seed): \(World(seed: seed).swarm.summary)")
-        printLine("FAILED after \(done) passing worlds: seed \(finding); reproduce with: make simulate SEEDS=1 FROM=\(seed)")
+        printLine("seed \(seed): \(options.world(seed).selection)")
+        printLine("FAILED after \(done) passing worlds: seed \(finding); reproduce with: \(options.reproduction(of: seed))")
         return false
     }
 }
@@ -73,6 +73,7 @@ private final class Worker {
         process.arguments = [
             "--worker", "--seeds", "\(seeds)", "--from", "\(options.first &+ UInt64(job))", "--step", "\(jobs)",
         ]
+        if options.isOfClusters { process.arguments?.append("--cluster") }
         process.standardOutput = pipe
     }
 

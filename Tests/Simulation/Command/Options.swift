@@ -1,4 +1,5 @@
 private import Foundation
+internal import Simulation
 
 /// Command line options.
 struct Options {
@@ -7,6 +8,8 @@ struct Options {
     /// Distance between consecutive seeds of one worker.
     var step: UInt64 = 1
     var jobs = ProcessInfo.processInfo.activeProcessorCount
+    /// Worlds of several nodes instead of one.
+    var isOfClusters = false
     var isTraced = false
     var isWorker = false
 
@@ -15,6 +18,7 @@ struct Options {
         while let option = rest.popFirst() {
             switch option {
             case "--trace": isTraced = true
+            case "--cluster": isOfClusters = true
             case "--worker": isWorker = true
             default:
                 guard let value = rest.popFirst().flatMap(UInt64.init) else { return nil }
@@ -27,5 +31,12 @@ struct Options {
                 }
             }
         }
+    }
+
+    func world(_ seed: UInt64) -> any SimulatedWorld { isOfClusters ? ClusterWorld(seed: seed) : World(seed: seed) }
+
+    /// The command that runs a world of this kind again.
+    func reproduction(of seed: some CustomStringConvertible) -> String {
+        "make simulate\(isOfClusters ? "-cluster" : "") SEEDS=1 FROM=\(seed)"
     }
 }

@@ -1,16 +1,16 @@
 private import Simulation
 
 /// Runs one world and prints its description and result.
-func show(_ seed: UInt64, isTraced: Bool) -> Bool {
-    let world = World(seed: seed)
-    printLine("seed \(seed): \(world.swarm.summary)")
-    if isTraced { world.trace = { printLine($0) } }
+func show(_ seed: UInt64, _ options: Options) -> Bool {
+    let world = options.world(seed)
+    printLine("seed \(seed): \(world.selection)")
+    if options.isTraced { world.trace = { printLine($0) } }
     guard let failure = world.run() else {
         printLine("seed \(seed) passed: \(world.summary)")
         return true
     }
     printLine(
-        "seed \(seed) FAILED after \(milliseconds(failure.time)) ms: \(failure.text); reproduce with: make simulate SEEDS=1 FROM=\(seed)")
+        "seed \(seed) FAILED after \(milliseconds(failure.time)) ms: \(failure.text); reproduce with: \(options.reproduction(of: seed))")
     return false
 }
 
@@ -19,7 +19,7 @@ func work(_ options: Options) -> Bool {
     for index in 0..<options.seeds {
         let seed = options.first &+ UInt64(index) &* options.step
         printLine("begin \(seed)")
-        if let failure = World(seed: seed).run() {
+        if let failure = options.world(seed).run() {
             printLine("fail \(seed) after \(milliseconds(failure.time)) ms: \(failure.text)")
             return false
         }

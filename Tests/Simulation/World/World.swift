@@ -4,7 +4,7 @@ internal import Wire
 /// A gateway that runs the real engine, its peers and the paths between them, in simulated time. The seed determines the history.
 ///
 /// All events are scheduled in one queue. The first failed check ends the world.
-package final class World {
+package final class World: SimulatedWorld {
     package let seed: UInt64
     package let swarm: Swarm
     var random: SplitMix64
@@ -34,7 +34,9 @@ package final class World {
     /// Not 0, so that earlier instants can be represented.
     static let start = Instant(nanoseconds: 1_000_000_000)
 
-    package init(seed: UInt64, swarm: Swarm? = nil) {
+    package convenience init(seed: UInt64) { self.init(seed: seed, swarm: nil) }
+
+    package init(seed: UInt64, swarm: Swarm?) {
         self.seed = seed
         random = SplitMix64(seed: seed)
         let drawn = Swarm(drawnFrom: &random)
@@ -114,6 +116,8 @@ package final class World {
 }
 
 extension World {
+    package var selection: String { swarm.summary }
+
     /// One-line statistics of a world that passed.
     package var summary: String {
         "\(sessions.count) connections, \(counts.resumed) resumed, \(counts.admitted) frames admitted, \(counts.earlier) sent later, \(counts.received) received, \(counts.dropped.reduce(0, +)) dropped, "
