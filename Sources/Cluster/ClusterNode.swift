@@ -1,0 +1,156 @@
+internal import Synchronization
+internal import Wire
+
+/// Runs one node's decisions on a broker: passes on what others ask, and performs what `ClusterStateMachine` decides.
+///
+/// The state machine belongs to the task that calls `run()`; others reach it through an inbox, from any thread.
+package final class ClusterNode: Sendable {
+    /// The rooms of this node, as their shards have them. Called in order by `run()`.
+    package protocol Rooms: Sendable {
+        /// This node is the home of a room. The snapshot is empty for a new one.
+        func began(_ room: String, _ epoch: RoomEpoch, snapshot: [UInt8], former: NodeIdentity?)
+        /// Durable effects of the room carry this epoch from now on.
+        func raised(_ room: String, _ epoch: RoomEpoch)
+        /// This node is not the room's home any more.
+        func ended(_ room: String, _ reason: ClusterStateMachine.EndReason)
+        /// Calls back with the room's present state, from any thread.
+        ///
+        /// - Parameter isLast: the room stands still until `ended` or `resumed`.
+        func collect(_ room: String, isLast: Bool, completion: @escaping @Sendable ([UInt8]) -> Void)
+        /// A room that stood still goes on here.
+        func resumed(_ room: String)
+        /// Another node of this name was first, and this one has to end.
+        func nameTaken()
+    }
+
+    /// The subject on which nodes announce themselves.
+    package static let beatSubject = "patchbay.beats"
+
+    private struct Inbox {
+        var inputs: [ClusterStateMachine.Input] = []
+        /// Rooms that have changed, so that any number of changes is one input.
+        var changed: Set<String> = []
+        var answers: [RequesterID: @Sendable (ClusterStateMachine.Answer) -> Void] = [:]
+        var promises: [PromiseID: @Sendable (Bool) -> Void] = [:]
+        var lastNumber: UInt64 = 0
+        var isOver = false
+    }
+
+    private let broker: any Broker
+    private let rooms: any Rooms
+    private let beat: NodeBeat
+    private let inbox = Mutex(Inbox())
+    private let wakeUps: AsyncStream<Void>
+    private let wakeUp: AsyncStream<Void>.Continuation
+
+    /// - Parameter beat: what this node announces of itself at first.
+    package init(_ beat: NodeBeat, broker: any Broker, rooms: any Rooms) {
+        (self.beat, self.broker, self.rooms) = (beat, broker, rooms)
+        // Several are as good as one.
+        (wakeUps, wakeUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    }
+
+    // MARK: Requests
+
+    /// The home of a room, which becomes this node if nobody has the room.
+    package func home(of room: String) async -> ClusterStateMachine.Answer {
+        await withCheckedContinuation { continuation in
+            let isPosted = inbox.withLock { inbox in
+                guard !inbox.isOver else { return false }
+                inbox.lastNumber += 1
+                inbox.answers[RequesterID(inbox.lastNumber)] = { continuation.resume(returning: $0) }
+                inbox.inputs.append(.wanted(room: room, by: RequesterID(inbox.lastNumber)))
+                return true
+            }
+            if isPosted { wakeUp.yield() } else { continuation.resume(returning: .unavailable) }
+        }
+    }
+
+    /// Notes a change of a room's state; it is written soon.
+    package func changed(_ room: String) {
+        let isFirst = inbox.withLock { $0.changed.insert(room).inserted }
+        if isFirst { wakeUp.yield() }
+    }
+
+    /// Calls back once the broker has the room's present state, from any thread.
+    ///
+    /// - Parameter completion: gets false if the room has another home now, or has ended.
+    package func promise(_ room: String, completion: @escaping @Sendable (Bool) -> Void) {
+        let isPosted = inbox.withLock { inbox in
+            guard !inbox.isOver else { return false }
+            inbox.lastNumber += 1
+            inbox.promises[PromiseID(inbox.lastNumber)] = completion
+            inbox.inputs.append(.promised(room: room, PromiseID(inbox.lastNumber)))
+            return true
+        }
+        if isPosted { wakeUp.yield() } else { completion(false) }
+    }
+
+    /// Passes on the end or the move of a room, a refused effect, the node's load, or a drain.
+    package func post(_ input: ClusterStateMachine.Input) {
+        inbox.withLock { $0.inputs.append(input) }
+        wakeUp.yield()
+    }
+
+    /// Passes on an event of the broker. Messages that are no beats are ignored.
+    package func handle(_ event: BrokerEvent) {
+        switch event {
+        case .connected: post(.connected)
+        case .disconnected: post(.disconnected)
+        case .received(let bytes, _): if let beat = NodeBeat(bytes) { post(.received(beat)) }
+        }
+    }
+
+    // MARK: The loop
+
+    /// Runs until the task is cancelled. Whoever waits then is told that the cluster is unavailable.
+    package func run() async {
+        var machine = ClusterStateMachine(beat, seed: .random(in: 0 ... .max), at: .now)
+        let timer = Task { [wakeUp] in
+            while !Task.isCancelled {
+                try? await Task.sleep(for: ClusterLimits.passInterval)
+                wakeUp.yield()
+            }
+        }
+        for await _ in wakeUps {
+            let (inputs, changed) = inbox.withLock { inbox in
+                defer { (inbox.inputs, inbox.changed) = ([], []) }
+                return (inbox.inputs, inbox.changed)
+            }
+            var effects: [ClusterStateMachine.Effect] = []
+            for room in changed { machine.handle(.changed(room: room), at: .now, into: &effects) }
+            for input in inputs { machine.handle(input, at: .now, into: &effects) }
+            if machine.deadline <= .now { machine.handle(.deadlinePassed, at: .now, into: &effects) }
+            for effect in effects { execute(effect) }
+        }
+        timer.cancel()
+        let (answers, promises) = inbox.withLock { inbox in
+            defer { (inbox.answers, inbox.promises, inbox.inputs, inbox.isOver) = ([:], [:], [], true) }
+            return (inbox.answers, inbox.promises)
+        }
+        for answer in answers.values { answer(.unavailable) }
+        for promise in promises.values { promise(false) }
+    }
+
+    private func execute(_ effect: ClusterStateMachine.Effect) {
+        switch effect {
+        case .publish(let beat): broker.publish(beat.bytes, to: Self.beatSubject)
+        case .read(let room): broker.read(Self.key(of: room)) { [weak self] in self?.post(.read(room: room, $0)) }
+        case .write(let room, let record, let revision):
+            broker.write(record.bytes, of: Self.key(of: room), after: revision) { [weak self] in self?.post(.written(room: room, $0)) }
+        case .collect(let room, let isLast):
+            rooms.collect(room, isLast: isLast) { [weak self] in self?.post(.collected(room: room, snapshot: $0)) }
+        case .resumed(let room): rooms.resumed(room)
+        case .answer(let id, let answer): inbox.withLock { $0.answers.removeValue(forKey: id) }?(answer)
+        case .kept(let id): inbox.withLock { $0.promises.removeValue(forKey: id) }?(true)
+        case .broken(let id): inbox.withLock { $0.promises.removeValue(forKey: id) }?(false)
+        case .began(let room, let epoch, let snapshot, let former): rooms.began(room, epoch, snapshot: snapshot, former: former)
+        case .raised(let room, let epoch): rooms.raised(room, epoch)
+        case .ended(let room, let reason): rooms.ended(room, reason)
+        case .nameTaken: rooms.nameTaken()
+        }
+    }
+
+    /// A key of the bucket, in which names of rooms may not occur as they are.
+    static func key(of room: String) -> String { "room." + Base64.urlSafe.encode(Array(room.utf8)) }
+}
