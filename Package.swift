@@ -240,6 +240,7 @@ let package = Package(
         .testTarget(
             name: "StoreTests", dependencies: ["Store", "TestStore", "OutgoingHTTP", "Identity", "Wire", "CPostgres", sqlite],
             exclude: ["Fixtures"], swiftSettings: settings),
+        .testTarget(name: "ClusterTests", dependencies: ["Cluster", "Wire", "CNATS"], swiftSettings: settings),
         .testTarget(name: "AssistantWidgetModelTests", dependencies: ["AssistantWidgetModel"], swiftSettings: settings),
         .testTarget(
             name: "CopilotModelTests", dependencies: ["CopilotModel", "PatchbayClient", "Wire"],

@@ -1,0 +1,202 @@
+import Foundation
+import Glibc
+import Synchronization
+
+@testable import Cluster
+
+/// A nats-server on a free loopback port, with its data in its own folder. It ends with its last reference or with the tests' process,
+/// however that ends.
+final class NATSServer: Sendable {
+    private static let program = ["/usr/sbin", "/usr/bin", "/usr/local/bin"].map { $0 + "/nats-server" }.first {
+        FileManager.default.isExecutableFile(atPath: $0)
+    }
+    static let isInstalled = program != nil
+
+    /// Of the configuration, certificates, the log and the data.
+    let folder = "/tmp/pb-\(UUID().uuidString.prefix(13))"
+    let port: Int
+    var address: String { "127.0.0.1:\(port)" }
+    private let lines: [String]
+    /// Ends the server when its standard input ends.
+    private let shell = Mutex<(process: Process, input: FileHandle)?>(nil)
+
+    /// - Parameters:
+    ///   - hasJetStream: whether it stores records.
+    ///   - configuration: further lines of its configuration; gets the folder.
+    init(hasJetStream: Bool = true, configuration: (String) throws -> [String] = { _ in [] }) throws {
+        port = try Self.freePort()
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        lines = try configuration(folder)
+        try start(hasJetStream: hasJetStream)
+    }
+
+    deinit {
+        end(isKept: false)
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// Settings of a client with a bucket of its own.
+    func settings(_ subjects: String..., bucket: String = "b") -> NATSSettings {
+        NATSSettings(servers: [address], bucket: bucket, subjects: subjects)
+    }
+
+    // MARK: Life and death
+
+    func start(hasJetStream: Bool = true) throws {
+        let jetStream = "jetstream { store_dir: \"\(folder)/data\", max_mem: 16MB, max_file: 1GB }"
+        let all = ["listen: \"127.0.0.1:\(port)\""] + lines + (hasJetStream ? [jetStream] : [])
+        try Data(all.map { $0 + "\n" }.joined().utf8).write(to: URL(filePath: folder + "/configuration"))
+        // The shell ends the server when the tests end.
+        let script = #"""
+            "$@" >>"\#(folder)/log" 2>&1 &
+            echo $! >"\#(folder)/pid"
+            read -r kept
+            kill -KILL $!
+            wait
+            [ -n "$kept" ] || rm -rf "\#(folder)"
+            """#
+        let started = try Self.run(script, [Self.program ?? "nats-server", "-c", folder + "/configuration"])
+        shell.withLock { $0 = started }
+        try until("the server answers") { Self.connects(to: port) }
+    }
+
+    /// Ends the server without warning. Its data stays.
+    func kill() { end(isKept: true) }
+
+    func loseData() throws { try FileManager.default.removeItem(atPath: folder + "/data") }
+
+    /// Stops all of its threads: its sockets stay open, and nobody answers.
+    func freeze() throws {
+        let process = try process()
+        Glibc.kill(process, SIGSTOP)
+        try until("the server has stopped") {
+            let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")) ?? []
+            return threads.allSatisfy { thread in
+                // The name in parentheses may contain spaces.
+                let text = try? String(contentsOfFile: "/proc/\(process)/task/\(thread)/stat", encoding: .utf8)
+                return text?.split(separator: ")").last?.hasPrefix(" T") ?? true
+            }
+        }
+    }
+
+    func thaw() throws { Glibc.kill(try process(), SIGCONT) }
+
+    private func process() throws -> pid_t {
+        guard let process = pid_t(try String(contentsOfFile: folder + "/pid", encoding: .utf8).dropLast()) else {
+            throw NATSServerError("the server has no process")
+        }
+        return process
+    }
+
+    private func end(isKept: Bool) {
+        let ended = shell.withLock { shell in
+            defer { shell = nil }
+            return shell
+        }
+        guard let ended else { return }
+        if isKept { try? ended.input.write(contentsOf: Data("kept\n".utf8)) }
+        try? ended.input.close()
+        ended.process.waitUntilExit()
+    }
+
+    // MARK: Processes and ports
+
+    private static func run(_ script: String, _ arguments: [String]) throws -> (process: Process, input: FileHandle) {
+        // Closed on exec: no other process keeps the server alive.
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw NATSServerError("no pipe") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/bash")
+        process.arguments = ["-c", script, "bash"] + arguments
+        process.currentDirectoryURL = URL(filePath: "/")
+        process.environment = ["PATH": "/usr/bin:/bin", "LC_ALL": "C"]
+        process.standardInput = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return (process, FileHandle(fileDescriptor: ends[1], closeOnDealloc: true))
+    }
+
+    /// Makes a certificate that is its own authority, `NAME.pem`, and its key, `NAME.key`.
+    static func makeCertificate(_ name: String, for host: String, in folder: String) throws {
+        let arguments = [
+            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+            "-keyout", "\(folder)/\(name).key", "-out", "\(folder)/\(name).pem", "-subj", "/CN=\(name)", "-addext",
+            "subjectAltName=\(host)",
+        ]
+        let run = try run(#""$@""#, arguments)
+        run.process.waitUntilExit()
+        guard run.process.terminationStatus == 0 else { throw NATSServerError("openssl made no certificate") }
+    }
+
+    /// A port that nobody listens on.
+    static func freePort() throws -> Int {
+        try withSocket(port: 0) { socket, address, length in
+            guard Glibc.bind(socket, address, length) == 0 else { throw NATSServerError("no port") }
+            var bound = sockaddr_in()
+            var size = length
+            let isKnown = withUnsafeMutablePointer(to: &bound) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &size) == 0 }
+            }
+            guard isKnown else { throw NATSServerError("no port") }
+            return Int(UInt16(bigEndian: bound.sin_port))
+        }
+    }
+
+    private static func connects(to port: Int) -> Bool {
+        (try? withSocket(port: port) { Glibc.connect($0, $1, $2) == 0 }) ?? false
+    }
+
+    private static func withSocket<T>(port: Int, _ body: (Int32, UnsafePointer<sockaddr>, socklen_t) throws -> T) throws -> T {
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        return try withUnsafePointer(to: address) {
+            try $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { try body(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+        }
+    }
+
+    private func until(_ what: String, _ condition: () -> Bool) throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while !condition() {
+            guard ContinuousClock.now < deadline else { throw NATSServerError("did not happen: \(what)") }
+            usleep(10_000)
+        }
+    }
+}
+
+struct NATSServerError: Error {
+    let what: String
+
+    init(_ what: String) { self.what = what }
+}
+
+// MARK: Clients
+
+/// Events of a broker, in order.
+final class EventLog: Sendable {
+    let events: AsyncStream<BrokerEvent>
+    private let continuation: AsyncStream<BrokerEvent>.Continuation
+
+    init() { (events, continuation) = AsyncStream.makeStream() }
+
+    @Sendable func add(_ event: BrokerEvent) { continuation.yield(event) }
+
+    /// No more events come; those that have come can still be read.
+    func finish() { continuation.finish() }
+}
+
+extension Broker {
+    func read(_ key: String) async throws -> StoredRecord? {
+        try await withCheckedContinuation { continuation in read(key) { continuation.resume(returning: $0) } }.get()
+    }
+
+    func write(_ value: [UInt8], of key: String, after revision: UInt64) async throws -> UInt64 {
+        try await withCheckedContinuation { continuation in write(value, of: key, after: revision) { continuation.resume(returning: $0) } }
+            .get()
+    }
+}
