@@ -208,9 +208,6 @@ let package = Package(
             name: "patchbay-fill-store", dependencies: ["Identity", "Store", argumentParser], path: "loadtest/FillStore",
             swiftSettings: settings),
 
-        // Which nodes run, and which of them is the home of which room.
-        .target(name: "Cluster", dependencies: ["Wire"], swiftSettings: settings),
-
         // The simulator: seeded worlds of the real engine with simulated sockets, clocks and peers, and its command.
         .target(
             name: "Simulation", dependencies: ["Engine", "Cluster", "Wire", deques], path: "Tests/Simulation",
@@ -246,7 +243,6 @@ let package = Package(
             name: "CopilotModelTests", dependencies: ["CopilotModel", "PatchbayClient", "Wire"],
             path: "Examples/Copilot/Tests/CopilotModelTests", swiftSettings: settings),
         .testTarget(name: "EngineTests", dependencies: ["Engine", "Wire"], swiftSettings: settings),
-        .testTarget(name: "ClusterTests", dependencies: ["Cluster", "Wire"], swiftSettings: settings),
         .testTarget(name: "SimulationTests", dependencies: ["Simulation", "Engine", "Wire"], swiftSettings: settings),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzBodies"], swiftSettings: settings),
         .testTarget(name: "AudioTests", dependencies: ["Audio", "OggOpus", "FuzzBodies", "Wire", "COpus"], swiftSettings: settings),
