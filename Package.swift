@@ -218,8 +218,8 @@ let package = Package(
         .target(
             name: "FuzzBodies",
             dependencies: [
-                "Wire", "Engine", "Identity", "Sockets", "TLSRecords", "HTTPServer", "Gateway", "YAMLSettings", "Audio", "OggOpus",
-                "PatchbayAgents", "COpenSSL",
+                "Wire", "Engine", "Cluster", "Identity", "Sockets", "TLSRecords", "HTTPServer", "Gateway", "YAMLSettings", "Audio",
+                "OggOpus", "PatchbayAgents", "COpenSSL",
             ],
             path: "fuzz/Bodies", swiftSettings: settings),
 

@@ -33,6 +33,7 @@ extension FuzzTarget {
                 Array("192.0.2.1, [2001:db8::1]:443,10.0.0.1:80, ::ffff:10.0.0.2".utf8), Array("10.0.0.0/8".utf8),
             ]
         case .configurations: Self.configurationTexts.map { Array($0.utf8) }
+        case .cluster: Self.clusterTexts.map { Array($0.utf8) }
         case .assistants: (Self.assistantTexts + Self.channelTexts).map { Array($0.utf8) }
         }
     }
@@ -76,6 +77,14 @@ extension FuzzTarget {
             + "Connection: close\r\nExpect: 100-continue\r\n\r\n",
         "\u{10}GET /v1/rtc HTTP/1.1\r\nhost: h\r\nconnection: keep-alive, upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n"
             + "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-protocol: patchbay.v1, patchbay.bearer.t\r\n\r\n",
+    ]
+
+    private static let clusterTexts = [
+        #"{"node":"a/1f","number":"c","build":"0.1.0","draining":false,"load":250,"url":"wss://a.example.org"}"#,
+        #"{"epoch":"3","claim":"ffffffffffffffff","home":"b/1","zone":{"name":"x"}}"# + "\n\u{0}\n",
+        #"{"message":{"subject":"$KV.b.r","seq":4,"hdrs":"TkFUUy8xLjANCktWLU9wZXJhdGlvbjogREVMDQoNCg==","data":"AQ=="}}"#,
+        #"{"error":{"code":400,"err_code":10071,"description":"wrong last sequence: 3"},"stream":"KV_b","seq":0}"#,
+        #"{"stream":"KV_b","seq":18446744073709551615}"#,
     ]
 
     private static let configurationTexts = [

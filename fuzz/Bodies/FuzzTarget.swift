@@ -4,7 +4,7 @@ private import Wire
 /// The fuzz targets. Each has a folder in `fuzz/cases` with inputs that once failed.
 package enum FuzzTarget: String, CaseIterable, Sendable {
     case frames, requests, events, json, tokens, heads, gates, messages, files, trunks, providers, assistants, proxies
-    case configurations
+    case configurations, cluster
 
     /// Feeds the target with arbitrary bytes. It always returns; a trap is a finding.
     package func run(_ bytes: [UInt8]) {
@@ -31,6 +31,9 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .configurations:
             ConfigurationFuzzing.readFile(bytes)
             ConfigurationFuzzing.readVariable(bytes)
+        case .cluster:
+            ClusterFuzzing.readMessage(bytes)
+            ClusterFuzzing.readAnswer(bytes)
         }
     }
 }

@@ -1,11 +1,11 @@
 internal import Wire
 
 /// Requests to JetStream's API and its answers, in JSON. Answers are not trusted: whatever cannot be read is no answer.
-enum NATSReply {
+package enum NATSReply {
     /// A record, or the marker that a client leaves when it deletes one.
-    struct Entry: Hashable {
-        var record: StoredRecord
-        var isMarker: Bool
+    package struct Entry: Hashable {
+        package var record: StoredRecord
+        package var isMarker: Bool
     }
 
     /// What is known about the bucket.
@@ -67,7 +67,7 @@ enum NATSReply {
     }
 
     /// - Returns: nil if there is neither a record nor a marker.
-    static func entry(_ answer: [UInt8]) -> Result<Entry?, BrokerError> {
+    package static func entry(_ answer: [UInt8]) -> Result<Entry?, BrokerError> {
         guard let decoded = decode(Message.self, answer) else { return .failure(.unavailable) }
         if let error = decoded.error { return error.errCode == Code.noMessage ? .success(nil) : .failure(error.brokerError) }
         guard let message = decoded.message, message.seq > 0, let value = Base64.standard.decode((message.data ?? "").utf8),
@@ -99,7 +99,7 @@ enum NATSReply {
     }
 
     /// The revision of a written record.
-    static func revision(_ answer: [UInt8], stream: String) -> Result<UInt64, BrokerError> {
+    package static func revision(_ answer: [UInt8], stream: String) -> Result<UInt64, BrokerError> {
         guard let decoded = decode(Acknowledgement.self, answer) else { return .failure(.unavailable) }
         if let error = decoded.error { return .failure(error.brokerError) }
         guard decoded.stream == stream, let revision = decoded.seq, revision > 0 else { return .failure(.unavailable) }
