@@ -5,11 +5,11 @@ package enum ClusterLimits {
     /// A node has ended when its beats have not been received for this time.
     package static let nodeSilence: Duration = .milliseconds(1_500)
     /// A node that was not called for this time was suspended: it has missed beats, and may have lost its rooms.
-    package static let suspensionMin: Duration = .seconds(1)
+    package static let suspensionMin: Duration = .milliseconds(500)
     /// Minimum time between two writes of a room's record.
     package static let writeInterval: Duration = .milliseconds(250)
     /// A room's home reads its record if it has neither read nor written it for this time.
-    package static let confirmationInterval: Duration = .seconds(4)
+    package static let confirmationInterval: Duration = .seconds(2)
     /// Minimum time between two visits to all rooms at home.
     package static let passInterval: Duration = .milliseconds(20)
     /// The time before another attempt after the broker did not answer.

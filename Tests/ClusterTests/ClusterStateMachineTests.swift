@@ -111,6 +111,16 @@ struct ClusterStateMachineTests {
         #expect(node.handle(.read(room: "r", stored(record(other)))) == [.answer(requester, .elsewhere(other))])
     }
 
+    @Test func nodeThatWasSuspendedDuringItsClaimLooksAgain() {
+        let node = Node()
+        node.handle(.wanted(room: "r", by: requester))
+        node.handle(.read(room: "r", .success(nil)))
+        node.now = node.now + .seconds(10)
+        #expect(node.handle(.written(room: "r", .success(1))) == [.read(room: "r")])
+        node.handle(.received(NodeBeat(node: other, number: 1, build: "1")))
+        #expect(node.handle(.read(room: "r", stored(record(other)))) == [.answer(requester, .elsewhere(other))])
+    }
+
     @Test func withoutBrokerNoRoomBegins() {
         let node = Node(isConnected: false)
         #expect(node.handle(.wanted(room: "r", by: requester)) == [.answer(requester, .unavailable)])

@@ -46,7 +46,7 @@ struct MembershipTests {
     @Test func suspendedNodeListensAnewBeforeItJudges() {
         var nodes = membership()
         nodes.received(beat(1), at: start)
-        let suspensions = [start + .milliseconds(999), start + .seconds(11)].map { nodes.noteTime($0) }
+        let suspensions = [start + .milliseconds(499), start + .seconds(11)].map { nodes.noteTime($0) }
         #expect(suspensions == [false, true])
         #expect(!nodes.hasEnded(other, at: start + .seconds(12)))
     }

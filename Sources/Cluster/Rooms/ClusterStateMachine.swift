@@ -79,7 +79,7 @@ package struct ClusterStateMachine: Sendable {
     private enum Phase {
         /// Reads the record in order to answer.
         case reading(attempt: Int)
-        case claiming(RoomRecord, former: NodeIdentity?, attempt: Int)
+        case claiming(RoomRecord, former: NodeIdentity?, attempt: Int, since: Instant)
         case home(RoomTerm)
     }
 
@@ -204,7 +204,7 @@ package struct ClusterStateMachine: Sendable {
         var record = found?.0 ?? RoomRecord(epoch: RoomEpoch(number: 0, claim: 0), home: nil, snapshot: [])
         record.epoch = RoomEpoch(number: record.epoch.number + 1, claim: random.next())
         record.home = local
-        rooms[room]?.phase = .claiming(record, former: former, attempt: attempt)
+        rooms[room]?.phase = .claiming(record, former: former, attempt: attempt, since: now)
         effects.append(.write(room: room, record, after: found?.revision ?? 0))
     }
 
@@ -295,8 +295,11 @@ package struct ClusterStateMachine: Sendable {
         _ result: Result<UInt64, BrokerError>, of room: String, at now: Instant, into effects: inout [Effect]
     ) {
         switch rooms[room]?.phase {
-        case .claiming(let record, let former, let attempt):
-            claimed(room, record, former: former, attempt: attempt, result, at: now, into: &effects)
+        case .claiming(let record, let former, let attempt, let since):
+            // Meanwhile this node may have been taken for ended, and the room taken over.
+            let isLate = now - since >= ClusterLimits.nodeSilence
+            claimed(
+                room, record, former: former, attempt: attempt, isLate ? .failure(.conflict) : result, at: now, into: &effects)
         case .home(var term):
             let outcome = term.written(result, at: now)
             if case .failure = result, term.ending == .moved { effects.append(.resumed(room: room)) }

@@ -56,7 +56,8 @@ final class SimulatedBroker {
                 let extra = world.random.chance(world.swarm.reordered) ? world.draw(upTo: .milliseconds(600)) : .zero
                 let message = world.random.chance(world.swarm.garbage) ? Array(bytes.prefix(world.random.below(bytes.count))) : bytes
                 world.after(node.latency + extra) {
-                    if let beat = NodeBeat(message), node.isLinked { node.handle(.received(beat)) }
+                    // The server drops what a suspended node does not take.
+                    if let beat = NodeBeat(message), node.isLinked, node.isRunning { node.handle(.received(beat)) }
                 }
             }
         }

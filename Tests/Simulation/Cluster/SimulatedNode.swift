@@ -19,6 +19,7 @@ final class SimulatedNode {
     private var promises: [PromiseID: (client: Int, request: UInt64, since: Instant)] = [:]
     private var requesters: [RequesterID: (client: Int, attempt: Int, since: Instant)] = [:]
     private var closing: Set<String> = []
+    private(set) var isDraining = false
     private var lastID: UInt64 = 0
     private var pendingRequests: [Int: (ClusterStateMachine.Input)] = [:]
     private var isConnected = false
@@ -61,7 +62,7 @@ final class SimulatedNode {
         run += 1
         state = .running
         (rooms, promises, requesters, pendingRequests, held, closing) = ([:], [:], [:], [:], [], [])
-        (isConnected, wakeAt) = (false, nil)
+        (isConnected, isDraining, wakeAt) = (false, false, nil)
         let beat = NodeBeat(node: Self.identity(index, world), number: 0, build: "1")
         machine = ClusterStateMachine(beat, seed: world.random.next(), at: clock)
         world.log("\(machine.local) starts")
@@ -265,9 +266,12 @@ final class SimulatedNode {
     /// Twice a second: durable effects of each room, and the end of rooms that nobody is in.
     func work() {
         for room in rooms.keys.sorted() {
-            if world.phase == .chaos, rooms[room]?.members.isEmpty == true, world.random.chance(0.05) {
-                closing.insert(room)
-                handle(.closed(room: room))
+            guard let members = rooms[room]?.members, !members.isEmpty else {
+                // A home that has lost its clients has nothing to write.
+                if world.phase == .chaos, world.random.chance(0.05) {
+                    closing.insert(room)
+                    handle(.closed(room: room))
+                }
                 continue
             }
             guard world.store.isUp, !isCutFromStore, let epoch = rooms[room]?.epoch else { continue }
@@ -280,13 +284,14 @@ final class SimulatedNode {
         }
     }
 
-    /// Hands over all rooms and ends.
+    /// Hands over all rooms, and ends after a while.
     func drain() {
         guard state == .running else { return }
+        isDraining = true
         handle(.drain)
         for room in rooms.keys.sorted() { handle(.moved(room: room)) }
         let run = run
-        world.after(.seconds(3)) { [self] in if self.run == run { kill() } }
+        world.after(world.random.between(.seconds(2), .seconds(15))) { [self] in if self.run == run { kill() } }
     }
 
     /// When the oldest request was made that has not been answered, or the oldest promise given that has not been concluded.
