@@ -16,6 +16,8 @@ package enum ClusterLimits {
     package static let retryInterval: Duration = .milliseconds(500)
     /// Reads and writes for one claim of a room, if other nodes claim it at the same time.
     package static let claimAttemptsMax = 5
-    /// Records of rooms that have ended are kept for this time (the bucket's age limit), in which their last home may still believe in them.
+    /// The bucket forgets records that have not been written for this time. Until then, those of ended rooms tell a home that was cut off.
     package static let recordAgeMax: Duration = .seconds(24 * 60 * 60)
+    /// A room's home writes its record at least this often.
+    package static let refreshInterval: Duration = recordAgeMax / 4
 }

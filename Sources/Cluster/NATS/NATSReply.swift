@@ -116,7 +116,7 @@ package enum NATSReply {
         var retention = "limits"
         var storage = "file"
         var discard = "new"
-        var maxAge: Int64 = 24 * 3_600 * 1_000_000_000
+        var maxAge = ClusterLimits.recordAgeMax.inNanoseconds
         var duplicateWindow: Int64 = 120 * 1_000_000_000
         var maxMsgsPerSubject = 1
         var maxMsgs = -1

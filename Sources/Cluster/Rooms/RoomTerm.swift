@@ -28,29 +28,45 @@ struct RoomTerm {
     private var isDirty = false
     /// A write was refused and the record has not been read since.
     private var isInDoubt = false
-    /// No write or read earlier.
-    private var notBefore: Instant
-    private var confirmAt: Instant
-    /// Given since the snapshot under way was collected.
-    private var promises: [PromiseID] = []
-    /// Kept by the write under way.
-    private var covered: [PromiseID] = []
+    private var schedule: Schedule
+    private var promises = Promises()
+
+    private struct Schedule {
+        /// No write or read that is not for confirmation earlier.
+        var notBefore: Instant
+        /// The time to read the record if there is nothing to write.
+        var confirmAt: Instant
+        /// The time to write it even if nothing has changed.
+        let refreshAt: Instant
+
+        init(writtenAt now: Instant) {
+            notBefore = now + ClusterLimits.writeInterval
+            confirmAt = now + ClusterLimits.confirmationInterval
+            refreshAt = now + ClusterLimits.refreshInterval
+        }
+    }
+
+    private struct Promises {
+        /// Since the snapshot under way was collected.
+        var given: [PromiseID] = []
+        /// Kept by the write under way.
+        var covered: [PromiseID] = []
+    }
 
     init(_ record: RoomRecord, revision: UInt64, at now: Instant) {
         epoch = record.epoch
         otherFields = record.otherFields
         self.revision = revision
-        notBefore = now + ClusterLimits.writeInterval
-        confirmAt = now + ClusterLimits.confirmationInterval
+        schedule = Schedule(writtenAt: now)
     }
 
     /// When `next` may have something to do.
     var deadline: Instant? {
         guard operation == nil else { return nil }
-        return needsWrite || revision == nil ? notBefore : confirmAt
+        return needsWrite || revision == nil ? schedule.notBefore : schedule.confirmAt
     }
 
-    private var needsWrite: Bool { isDirty || !promises.isEmpty || ending != nil || raisedEpoch != nil }
+    private var needsWrite: Bool { isDirty || !promises.given.isEmpty || ending != nil || raisedEpoch != nil }
 
     // MARK: Wishes
 
@@ -59,7 +75,7 @@ struct RoomTerm {
     /// - Returns: false if the room is ending, so that nothing can be promised any more.
     mutating func promise(_ id: PromiseID) -> Bool {
         guard ending == nil else { return false }
-        promises.append(id)
+        promises.given.append(id)
         return true
     }
 
@@ -68,7 +84,7 @@ struct RoomTerm {
     /// The record may have changed without this node's knowledge.
     mutating func doubtRevision(at now: Instant) {
         revision = nil
-        notBefore = now
+        schedule.notBefore = now
     }
 
     /// The store refuses durable effects, because a higher epoch has written.
@@ -91,19 +107,20 @@ struct RoomTerm {
     mutating func next(at now: Instant) -> Step? {
         guard operation == nil else { return nil }
         guard let revision else {
-            guard now >= notBefore else { return nil }
+            guard now >= schedule.notBefore else { return nil }
             operation = .reading
             return .read
         }
+        if now >= schedule.refreshAt { isDirty = true }
         if needsWrite {
-            guard now >= notBefore else { return nil }
+            guard now >= schedule.notBefore else { return nil }
             guard ending != .closed else { return write([], after: revision) }
             operation = .collecting
             isDirty = false
-            (covered, promises) = (promises, [])
+            promises = Promises(covered: promises.given)
             return .collect(isLast: ending == .moved)
         }
-        guard now >= confirmAt else { return nil }
+        guard now >= schedule.confirmAt else { return nil }
         operation = .reading
         return .read
     }
@@ -144,10 +161,9 @@ struct RoomTerm {
         case .success(let revision):
             // A doubt that came up meanwhile remains.
             if self.revision != nil { self.revision = revision }
-            notBefore = now + ClusterLimits.writeInterval
-            confirmAt = now + ClusterLimits.confirmationInterval
-            let kept = covered
-            covered = []
+            schedule = Schedule(writtenAt: now)
+            let kept = promises.covered
+            promises.covered = []
             if let ending { return .ended(ending, kept: kept) }
             guard let raisedEpoch else { return .continues(kept: kept) }
             epoch = raisedEpoch
@@ -170,7 +186,7 @@ struct RoomTerm {
             // A lower epoch, or none, is left if the broker has lost its last writes.
             if found?.0.epoch != epoch { isDirty = true }
             (revision, isInDoubt) = (found?.revision ?? 0, false)
-            confirmAt = now + ClusterLimits.confirmationInterval
+            schedule.confirmAt = now + ClusterLimits.confirmationInterval
             return .continues(kept: [])
         case .failure:
             // The refusal has told that somebody else has written.
@@ -182,12 +198,11 @@ struct RoomTerm {
 
     private mutating func giveBack() {
         isDirty = true
-        promises = covered + promises
-        covered = []
+        promises = Promises(given: open)
     }
 
     /// The promises that have not been kept, for the end of the term.
-    var open: [PromiseID] { covered + promises }
+    var open: [PromiseID] { promises.covered + promises.given }
 }
 
 /// A reply that waits for its room's record.
