@@ -4,6 +4,8 @@ package enum ClusterLimits {
     package static let beatInterval: Duration = .milliseconds(250)
     /// A node has ended when its beats have not been received for this time.
     package static let nodeSilence: Duration = .milliseconds(1_500)
+    /// Nodes of a cluster; the beats of further ones are ignored.
+    package static let nodesMax = 1_024
     /// A node that was not called for this time was suspended: it has missed beats, and may have lost its rooms.
     package static let suspensionMin: Duration = .milliseconds(500)
     /// Minimum time between two writes of a room's record.
@@ -20,4 +22,6 @@ package enum ClusterLimits {
     package static let recordAgeMax: Duration = .seconds(24 * 60 * 60)
     /// A room's home writes its record at least this often.
     package static let refreshInterval: Duration = recordAgeMax / 4
+    /// Requests for homes that wait on one node, and promises; further ones are answered at once.
+    package static let waitingMax = 10_000
 }

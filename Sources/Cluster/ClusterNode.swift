@@ -52,11 +52,11 @@ package final class ClusterNode: Sendable {
 
     // MARK: Requests
 
-    /// The home of a room, which becomes this node if nobody has the room.
+    /// The home of a room, which becomes this node if nobody has the room. Unavailable if `ClusterLimits.waitingMax` others wait.
     package func home(of room: String) async -> ClusterStateMachine.Answer {
         await withCheckedContinuation { continuation in
             let isPosted = inbox.withLock { inbox in
-                guard !inbox.isOver else { return false }
+                guard !inbox.isOver, inbox.answers.count < ClusterLimits.waitingMax else { return false }
                 inbox.lastNumber += 1
                 inbox.answers[RequesterID(inbox.lastNumber)] = { continuation.resume(returning: $0) }
                 inbox.inputs.append(.wanted(room: room, by: RequesterID(inbox.lastNumber)))
@@ -74,10 +74,10 @@ package final class ClusterNode: Sendable {
 
     /// Calls back once the broker has the room's present state, from any thread.
     ///
-    /// - Parameter completion: gets false if the room has another home now, or has ended.
+    /// - Parameter completion: gets false if the room has another home now or has ended, or `ClusterLimits.waitingMax` promises wait.
     package func promise(_ room: String, completion: @escaping @Sendable (Bool) -> Void) {
         let isPosted = inbox.withLock { inbox in
-            guard !inbox.isOver else { return false }
+            guard !inbox.isOver, inbox.promises.count < ClusterLimits.waitingMax else { return false }
             inbox.lastNumber += 1
             inbox.promises[PromiseID(inbox.lastNumber)] = completion
             inbox.inputs.append(.promised(room: room, PromiseID(inbox.lastNumber)))

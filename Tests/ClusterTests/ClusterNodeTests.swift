@@ -133,3 +133,40 @@ struct ClusterNodeTests {
         #expect(await !node.isWritten("r"))
     }
 }
+
+/// A node whose broker does not answer.
+struct ClusterNodeLimitTests {
+    private struct SilentBroker: Broker {
+        func publish(_ message: [UInt8], to subject: String) {}
+        func read(_ key: String, completion: @escaping @Sendable (Result<StoredRecord?, BrokerError>) -> Void) {}
+        func write(
+            _ value: [UInt8], of key: String, after revision: UInt64, completion: @escaping @Sendable (Result<UInt64, BrokerError>) -> Void
+        ) {}
+    }
+
+    private struct NoRooms: ClusterNode.Rooms {
+        func began(_ room: String, _ epoch: RoomEpoch, snapshot: [UInt8], former: NodeIdentity?) {}
+        func raised(_ room: String, _ epoch: RoomEpoch) {}
+        func ended(_ room: String, _ reason: ClusterStateMachine.EndReason) {}
+        func collect(_ room: String, isLast: Bool, completion: @escaping @Sendable ([UInt8]) -> Void) {}
+        func resumed(_ room: String) {}
+        func nameTaken() {}
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whoeverComesWhenTooManyWaitIsAnsweredAtOnce() async {
+        let beat = NodeBeat(node: NodeIdentity(name: "a", incarnation: 1), number: 0, build: "test")
+        let node = ClusterNode(beat, broker: SilentBroker(), rooms: NoRooms())
+        node.post(.connected)
+        let running = Task { await node.run() }
+        let answers = await withTaskGroup(of: ClusterStateMachine.Answer.self) { group in
+            for number in 0..<ClusterLimits.waitingMax + 10 { group.addTask { await node.home(of: "room-\(number)") } }
+            var answers: [ClusterStateMachine.Answer] = []
+            while answers.count < 10, let answer = await group.next() { answers.append(answer) }
+            // The others are told when the node ends.
+            running.cancel()
+            return answers
+        }
+        #expect(answers == Array(repeating: .unavailable, count: 10))
+        await running.value
+    }
+}

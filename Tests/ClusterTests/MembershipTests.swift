@@ -59,6 +59,19 @@ struct MembershipTests {
         #expect(nodes.hasEnded(other, at: start + .milliseconds(1_500)))
     }
 
+    @Test func aFloodOfNamesDoesNotDisplaceKnownNodes() {
+        var nodes = membership()
+        nodes.received(beat(1), at: start)
+        for number in 0..<2_000 {
+            nodes.received(beat(1, of: NodeIdentity(name: "flood", incarnation: UInt64(number))), at: start)
+        }
+        #expect(nodes.running(at: start).count == ClusterLimits.nodesMax)
+        nodes.received(beat(2), at: start + .seconds(1))
+        #expect(!nodes.hasEnded(other, at: start + .seconds(2)))
+        nodes.removeEnded(at: start + .seconds(2))
+        #expect(nodes.running(at: start + .seconds(2)).map(\.node) == [other])
+    }
+
     @Test func restartedNodeIsAnotherNode() {
         var nodes = membership()
         nodes.received(beat(100), at: start)

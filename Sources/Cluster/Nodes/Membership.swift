@@ -39,7 +39,9 @@ package struct Membership: Sendable {
 
     /// Notes a beat. Repeated and overtaken ones change nothing.
     package mutating func received(_ beat: NodeBeat, at now: Instant) {
-        guard beat.node != local, sights[beat.node].map({ $0.beat.number < beat.number }) ?? true else { return }
+        guard beat.node != local, sights[beat.node].map({ $0.beat.number < beat.number }) ?? (sights.count < ClusterLimits.nodesMax) else {
+            return
+        }
         sights[beat.node] = Sight(beat: beat, at: now)
     }
 
