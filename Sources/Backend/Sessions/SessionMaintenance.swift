@@ -40,6 +40,8 @@ struct SessionMaintenance: Sendable {
                 try await body()
             } catch is CancellationError {
                 return
+            } catch StoreError.unreachable {
+                // The store itself logs the beginning and the end of an outage.
             } catch {
                 log.error("maintenance failed and will be repeated", metadata: ["error": "\(error)"])
             }
