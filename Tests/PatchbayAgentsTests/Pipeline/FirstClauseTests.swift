@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 import Wire
 
@@ -76,15 +77,21 @@ struct FirstClauseTests {
 
     // MARK: Slow models
 
-    /// Writes a few words, then one now and then, and ends the sentence only after something was spoken.
-    private struct SlowResponder: Responder {
-        let synthesizer: NotingSynthesizer
+    /// Writes a few words, then one now and then in the call's time, and ends the sentence only after something was spoken.
+    private final class SlowResponder: Responder {
+        let call = Mutex<FakeCall?>(nil)
+        private let synthesizer: NotingSynthesizer
+
+        init(_ synthesizer: NotingSynthesizer) {
+            self.synthesizer = synthesizer
+        }
 
         func respond(to conversation: Conversation) -> AsyncThrowingStream<ResponsePart, any Error> {
-            .filled { [synthesizer] parts in
+            let call = call.withLock { $0 }
+            return .filled { [synthesizer] parts in
                 for word in "The museum closes today at".split(separator: " ") { parts.yield(.text(word + " ")) }
                 while !synthesizer.texts.contains(where: { $0.hasPrefix("The museum") }) {
-                    try await Task.sleep(for: .milliseconds(200))
+                    try await call?.clock.sleep(.milliseconds(200))
                     parts.yield(.text("or "))
                 }
                 parts.yield(.text("six. "))
@@ -94,10 +101,12 @@ struct FirstClauseTests {
 
     @Test func aSlowResponseIsSpokenFromItsFirstPhraseOn() async throws {
         let synthesizer = NotingSynthesizer()
+        let responder = SlowResponder(synthesizer)
         let call = FakeCall(
             AgentEngines(
-                detector: LevelDetectors(), recognizer: ScriptedRecognizer(["When does it close?"]),
-                responder: SlowResponder(synthesizer: synthesizer), synthesizer: synthesizer))
+                detector: LevelDetectors(), recognizer: ScriptedRecognizer(["When does it close?"]), responder: responder,
+                synthesizer: synthesizer))
+        responder.call.withLock { $0 = call }
         try await call.run {
             _ = try await call.says(for: .milliseconds(900), thenSilence: .milliseconds(800), from: 0)
             try await call.until { call.room.current.segments.last?.spoken == .completed }
