@@ -18,7 +18,8 @@ extension RoomHost {
         case .close(let handle, _):
             remoteParticipants[handle] = nil
             route(effect, to: handle)
-        case .record(let event, let snapshot): if let hosted = table[room] { record(event, in: snapshot, of: hosted) }
+        // Recorded before.
+        case .record: break
         case .agent(let identity, let presence): notifyDispatch(of: presence, of: identity, in: room)
         case .attended(let isAttended):
             if let name = table[room]?.name { context.gateway.dispatch?.post(.attended(name, isAttended)) }

@@ -119,7 +119,7 @@ final class RoomHost {
         return budget?.hasAny(at: context.now) ?? true
     }
 
-    /// Applies an input to a room and executes its effects in order.
+    /// Applies an input to a room, records its audit events, and executes its other effects in order.
     ///
     /// - Returns: bytes of the events that were sent, times their recipients.
     @discardableResult
@@ -132,6 +132,8 @@ final class RoomHost {
         let outerBytes = execution.sentBytes
         execution.sentBytes = 0
         execution.depth += 1
+        // First: a participant who is told of an event may cause the next one by another way, which is then recorded later.
+        for case .record(let event, let snapshot) in effects { record(event, in: snapshot, of: hosted) }
         for effect in effects { execute(effect, of: index) }
         execution.depth -= 1
         let sentBytes = execution.sentBytes
