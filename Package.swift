@@ -114,7 +114,7 @@ let package = Package(
         .target(
             name: "Store", dependencies: ["Wire", "Identity", "OutgoingHTTP", "CPango", "CPostgres", sqlite, sqliteFunctions],
             swiftSettings: settings),
-        // What nodes share through a broker: messages and records. On NATS.
+        // Which nodes run, and which of them is the home of each room; kept in NATS.
         .target(name: "Cluster", dependencies: ["Wire", "CNATS"], swiftSettings: settingsAtC),
         // HTTP routing, request schemas, the OpenAPI document, access control of routes.
         .target(name: "HTTPServer", dependencies: ["Wire", "Sockets", "Identity", httpTypes, logging], swiftSettings: settings),
@@ -223,8 +223,13 @@ let package = Package(
             ],
             path: "fuzz/Bodies", swiftSettings: settings),
 
+        // Starts processes for tests, which end with them.
+        .target(name: "TestProcesses", path: "Tests/TestProcesses", swiftSettings: settings),
+
         // Makes stores for tests, in directories or on a PostgreSQL server of the tests.
-        .target(name: "TestStore", dependencies: ["Store", "Identity", "CPostgres"], path: "Tests/TestStore", swiftSettings: settings),
+        .target(
+            name: "TestStore", dependencies: ["Store", "Identity", "TestProcesses", "CPostgres"], path: "Tests/TestStore",
+            swiftSettings: settings),
 
         // Tests, one folder per module, without strict memory safety.
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: settings),
@@ -235,9 +240,10 @@ let package = Package(
             name: "TLSRecordsTests", dependencies: ["TLSRecords", "Sockets", "Wire", "COpenSSL"], swiftSettings: settings),
         .testTarget(name: "IdentityTests", dependencies: ["Identity", "Wire", "CJWT", "COpenSSL"], swiftSettings: settings),
         .testTarget(
-            name: "StoreTests", dependencies: ["Store", "TestStore", "OutgoingHTTP", "Identity", "Wire", "CPostgres", sqlite],
+            name: "StoreTests",
+            dependencies: ["Store", "TestStore", "TestProcesses", "OutgoingHTTP", "Identity", "Wire", "CPostgres", sqlite],
             exclude: ["Fixtures"], swiftSettings: settings),
-        .testTarget(name: "ClusterTests", dependencies: ["Cluster", "Wire", "CNATS"], swiftSettings: settings),
+        .testTarget(name: "ClusterTests", dependencies: ["Cluster", "TestProcesses", "Wire", "CNATS"], swiftSettings: settings),
         .testTarget(name: "AssistantWidgetModelTests", dependencies: ["AssistantWidgetModel"], swiftSettings: settings),
         .testTarget(
             name: "CopilotModelTests", dependencies: ["CopilotModel", "PatchbayClient", "Wire"],

@@ -122,7 +122,7 @@ struct NATSOutageTests {
         let broker = try await NATSBroker.start(settings(server, timeout: Self.never), onEvent: { _ in })
         try server.freeze()
         let ended = Atomic(0)
-        for _ in 0..<NATSLimits.pendingRequests {
+        for _ in 0..<NATSLimits.pendingRequestsMax {
             broker.read("k") { if $0 == .failure(.unavailable) { ended.add(1, ordering: .relaxed) } }
         }
         #expect(ended.load(ordering: .relaxed) == 0)
@@ -130,7 +130,7 @@ struct NATSOutageTests {
         #expect(ended.load(ordering: .relaxed) == 0)
         server.kill()
         await broker.close()
-        #expect(ended.load(ordering: .relaxed) == NATSLimits.pendingRequests)
+        #expect(ended.load(ordering: .relaxed) == NATSLimits.pendingRequestsMax)
     }
 
     @Test func aClosedBrokerEndsItsRequestsAndReportsNothing() async throws {

@@ -31,11 +31,11 @@ struct NATSRequestsTests {
     @Test func requestsBeyondTheLimitAreNotAdded() throws {
         var requests = NATSRequests()
         let first = try #require(requests.add(deadline: at(1)) { _ in })
-        for _ in 1..<NATSLimits.pendingRequests { #expect(requests.add(deadline: at(1)) { _ in } != nil) }
+        for _ in 1..<NATSLimits.pendingRequestsMax { #expect(requests.add(deadline: at(1)) { _ in } != nil) }
         #expect(requests.add(deadline: at(1)) { _ in } == nil)
         #expect(requests.take(first) != nil)
         #expect(requests.add(deadline: at(2)) { _ in } != nil)
-        #expect(requests.takeExpired(at: at(1)).count == NATSLimits.pendingRequests - 1)
+        #expect(requests.takeExpired(at: at(1)).count == NATSLimits.pendingRequestsMax - 1)
         #expect(requests.nextDeadline() == at(2))
     }
 }

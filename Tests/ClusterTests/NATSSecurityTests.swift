@@ -1,3 +1,4 @@
+import TestProcesses
 import Testing
 
 @testable import Cluster
@@ -83,8 +84,8 @@ struct NATSSecurityTests {
 
     @Test func onlyATrustedServerIsUsed() async throws {
         let server = try NATSServer { folder in
-            try NATSServer.makeCertificate("server", for: "IP:127.0.0.1", in: folder)
-            try NATSServer.makeCertificate("stranger", for: "IP:127.0.0.1", in: folder)
+            try Lifeline.makeCertificate(for: "IP:127.0.0.1", at: folder + "/server.pem", keyPath: folder + "/server.key")
+            try Lifeline.makeCertificate(for: "IP:127.0.0.1", at: folder + "/stranger.pem", keyPath: folder + "/stranger.key")
             return ["tls { cert_file: \"\(folder)/server.pem\", key_file: \"\(folder)/server.key\" }"]
         }
         var settings = server.settings()
@@ -110,8 +111,8 @@ struct NATSSecurityTests {
 
     @Test func aClientCertificateIsShown() async throws {
         let server = try NATSServer { folder in
-            try NATSServer.makeCertificate("server", for: "IP:127.0.0.1", in: folder)
-            try NATSServer.makeCertificate("client", for: "DNS:client.example", in: folder)
+            try Lifeline.makeCertificate(for: "IP:127.0.0.1", at: folder + "/server.pem", keyPath: folder + "/server.key")
+            try Lifeline.makeCertificate(for: "DNS:client.example", at: folder + "/client.pem", keyPath: folder + "/client.key")
             let files = "cert_file: \"\(folder)/server.pem\", key_file: \"\(folder)/server.key\", ca_file: \"\(folder)/client.pem\""
             return ["tls { \(files), verify: true }"]
         }

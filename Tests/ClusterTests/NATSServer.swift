@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestProcesses
 
 @testable import Cluster
 
@@ -18,7 +19,7 @@ final class NATSServer: Sendable {
     var address: String { "127.0.0.1:\(port)" }
     private let lines: [String]
     /// Ends the server when its standard input ends.
-    private let shell = Mutex<(process: Process, input: FileHandle)?>(nil)
+    private let shell = Mutex<Lifeline?>(nil)
 
     /// - Parameters:
     ///   - hasJetStream: whether it stores records.
@@ -55,7 +56,7 @@ final class NATSServer: Sendable {
             wait
             [ -n "$kept" ] || rm -rf "\#(folder)"
             """#
-        let started = try Self.run(script, [Self.program ?? "nats-server", "-c", folder + "/configuration"])
+        let started = try Lifeline(script, [Self.program ?? "nats-server", "-c", folder + "/configuration"])
         shell.withLock { $0 = started }
         try until("the server answers") { Self.connects(to: port) }
     }
@@ -95,40 +96,10 @@ final class NATSServer: Sendable {
         }
         guard let ended else { return }
         if isKept { try? ended.input.write(contentsOf: Data("kept\n".utf8)) }
-        try? ended.input.close()
-        ended.process.waitUntilExit()
+        ended.end()
     }
 
-    // MARK: Processes and ports
-
-    private static func run(_ script: String, _ arguments: [String]) throws -> (process: Process, input: FileHandle) {
-        // Closed on exec: no other process keeps the server alive.
-        var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw NATSServerError("no pipe") }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/bash")
-        process.arguments = ["-c", script, "bash"] + arguments
-        process.currentDirectoryURL = URL(filePath: "/")
-        process.environment = ["PATH": "/usr/bin:/bin", "LC_ALL": "C"]
-        process.standardInput = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        return (process, FileHandle(fileDescriptor: ends[1], closeOnDealloc: true))
-    }
-
-    /// Makes a certificate that is its own authority, `NAME.pem`, and its key, `NAME.key`.
-    static func makeCertificate(_ name: String, for host: String, in folder: String) throws {
-        let arguments = [
-            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-            "-keyout", "\(folder)/\(name).key", "-out", "\(folder)/\(name).pem", "-subj", "/CN=\(name)", "-addext",
-            "subjectAltName=\(host)",
-        ]
-        let run = try run(#""$@""#, arguments)
-        run.process.waitUntilExit()
-        guard run.process.terminationStatus == 0 else { throw NATSServerError("openssl made no certificate") }
-    }
+    // MARK: Ports
 
     /// A port that nobody listens on.
     static func freePort() throws -> Int {

@@ -1,7 +1,8 @@
 internal import CPostgres
-package import Foundation
+internal import Foundation
 internal import Glibc
 internal import Synchronization
+internal import TestProcesses
 
 /// A PostgreSQL server on a Unix socket in its own folder. It ends with its last reference or with the tests' process, however that ends.
 package final class PostgresServer: Sendable {
@@ -16,11 +17,7 @@ package final class PostgresServer: Sendable {
 
     /// Whether servers can have a small disk: root may mount one.
     package static let canMount: Bool = {
-        guard geteuid() == 0, let trial = try? shell(#""$@""#, ["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]) else {
-            return false
-        }
-        trial.shell.waitUntilExit()
-        return trial.shell.terminationStatus == 0
+        geteuid() == 0 && (try? Lifeline.run(["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"])) != nil
     }()
 
     /// The server of tests that do not disturb it.
@@ -41,12 +38,6 @@ package final class PostgresServer: Sendable {
     /// Kept until the server is to end.
     private let lifeline = Mutex<Lifeline?>(nil)
     private let databases = Atomic(0)
-
-    /// The shell between the tests and the server: it ends the server when its standard input ends.
-    package struct Lifeline: Sendable {
-        package let shell: Process
-        package let input: FileHandle
-    }
 
     /// - Parameters:
     ///   - options: settings of the server, `name=value`.
@@ -140,7 +131,7 @@ package final class PostgresServer: Sendable {
             wait
             [ -n "$kept" ] || rm -rf "\#(folder)"
             """#
-        lifeline.withLock { $0 = try? Self.shell(script, mounting(Self.command("postgres", arguments))) }
+        lifeline.withLock { $0 = try? Lifeline(script, mounting(Self.command("postgres", arguments))) }
         try until("the server answers") { PQping(target(of: "postgres")) == PQPING_OK }
     }
 
@@ -167,9 +158,8 @@ package final class PostgresServer: Sendable {
         guard let ended else { return }
         thaw()
         if isKept { try? ended.input.write(contentsOf: Data("kept\n".utf8)) }
-        try? ended.input.close()
         // The shell collects the server's process: a server does not start while the number of its predecessor exists.
-        ended.shell.waitUntilExit()
+        ended.end()
     }
 
     /// The server's main process and its children.
@@ -205,9 +195,7 @@ package final class PostgresServer: Sendable {
 
     /// Runs one of PostgreSQL's programs to its end.
     private static func execute(_ program: String, _ arguments: String...) throws {
-        let run = try shell(#""$@" >&2"#, command(program, arguments))
-        run.shell.waitUntilExit()
-        guard run.shell.terminationStatus == 0 else { throw PostgresServerError("\(program) failed") }
+        try Lifeline.run(command(program, arguments))
     }
 
     // MARK: Processes
@@ -220,25 +208,6 @@ package final class PostgresServer: Sendable {
     /// Gives a file or folder to the user that runs `unprivileged` commands.
     package static func giveAway(_ path: String) {
         if geteuid() == 0, let nobody = getpwnam("nobody") { chown(path, nobody.pointee.pw_uid, nobody.pointee.pw_gid) }
-    }
-
-    /// Runs a script with a command as its arguments.
-    package static func shell(_ script: String, _ arguments: [String]) throws -> Lifeline {
-        // Closed on exec: no other process keeps the server alive.
-        var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw PostgresServerError("no pipe") }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let process = Process()
-        // Processes of Foundation may start with blocked signals, with which `wait` of dash never returns.
-        process.executableURL = URL(filePath: "/bin/bash")
-        process.arguments = ["-c", script, "bash"] + arguments
-        process.currentDirectoryURL = URL(filePath: "/")
-        process.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"]
-        process.standardInput = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        return Lifeline(shell: process, input: FileHandle(fileDescriptor: ends[1], closeOnDealloc: true))
     }
 }
 

@@ -1,6 +1,7 @@
 internal import Foundation
 package import Identity
 package import Store
+internal import TestProcesses
 
 /// The place of a test's store: a directory or, with `PATCHBAY_TEST_STORE=postgres` in the environment, a PostgreSQL database.
 ///
@@ -87,8 +88,6 @@ package struct PostgresDump: Sendable {
     }
 
     private static func client(_ program: String, _ arguments: String...) throws {
-        let run = try PostgresServer.shell(#""$@""#, [(PostgresServer.programs ?? "") + "/" + program] + arguments)
-        run.shell.waitUntilExit()
-        guard run.shell.terminationStatus == 0 else { throw PostgresServerError("\(program) failed") }
+        try Lifeline.run([(PostgresServer.programs ?? "") + "/" + program] + arguments)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestProcesses
 import TestStore
 import Testing
 
@@ -10,7 +11,7 @@ final class PostgresPooler: Sendable {
     private static let program = "/usr/sbin/pgbouncer"
 
     private let folder = "/tmp/pb-\(UUID().uuidString.prefix(13))"
-    private let lifeline: PostgresServer.Lifeline
+    private let lifeline: Lifeline
 
     init(before server: PostgresServer) throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
@@ -36,14 +37,11 @@ final class PostgresPooler: Sendable {
             wait
             rm -rf "\#(folder)"
             """#
-        lifeline = try PostgresServer.shell(script, PostgresServer.unprivileged([Self.program, folder + "/settings"]))
+        lifeline = try Lifeline(script, PostgresServer.unprivileged([Self.program, folder + "/settings"]))
         try until("the pooler answers") { (try? PostgresConnection(PostgresSettings(target: target(of: "postgres")))) != nil }
     }
 
-    deinit {
-        try? lifeline.input.close()
-        lifeline.shell.waitUntilExit()
-    }
+    deinit { lifeline.end() }
 
     func target(of database: String) -> String { "host=\(folder) port=6432 user=postgres dbname=\(database)" }
 }

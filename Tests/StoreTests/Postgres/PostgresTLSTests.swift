@@ -1,5 +1,6 @@
 import Foundation
 import Identity
+import TestProcesses
 import TestStore
 import Testing
 
@@ -115,15 +116,7 @@ private final class SelfSignedCertificate: Sendable {
 
     init(for name: String) throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        let run = try PostgresServer.shell(
-            #""$@""#,
-            [
-                "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", keyPath,
-                "-out",
-                path, "-days", "2", "-subj", "/CN=\(name)", "-addext", "subjectAltName=DNS:\(name)",
-            ])
-        run.shell.waitUntilExit()
-        guard run.shell.terminationStatus == 0 else { throw PostgresServerError("openssl made no certificate") }
+        try Lifeline.makeCertificate(for: "DNS:\(name)", at: path, keyPath: keyPath)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
