@@ -103,7 +103,7 @@ package final class ClusterNode: Sendable {
 
     // MARK: The loop
 
-    /// Runs until the task is cancelled. Whoever waits then is told that the cluster is unavailable.
+    /// Runs until the task is cancelled. Requests that wait then are answered with `unavailable`, and promises with false.
     package func run() async {
         var machine = ClusterStateMachine(beat, seed: .random(in: 0 ... .max), at: .now)
         let timer = Task { [wakeUp] in

@@ -1,4 +1,4 @@
-/// What nodes share: messages on subjects, and a bucket of records that are written by compare-and-set.
+/// A message broker that all nodes use: publish and subscribe on subjects, and a bucket of records with compare-and-set writes.
 ///
 /// Calls never block, and may be made from any thread. Each is answered exactly once, on any thread; what happens without a call is reported
 /// as a `BrokerEvent`, in order.

@@ -7,7 +7,7 @@ internal import Wire
 /// `@unchecked Sendable`: its pointers are used on its broker's queue only; callbacks of the library do not touch them.
 @safe
 final class NATSConnection: @unchecked Sendable {
-    /// What happens on a connection. Called on threads of the library: one per subscription, and one for all connections that are closed.
+    /// Called on threads of the library: one thread for each subscription, and one for `closed` of all connections.
     struct Handlers: Sendable {
         var received: @Sendable (_ message: [UInt8], _ subject: String) -> Void
         /// Gets nil if the request had no responders.

@@ -152,7 +152,7 @@ final class NATSExchange: Sendable {
     private static var now: Instant { Instant(nanoseconds: DispatchTime.now().uptimeNanoseconds) }
 
     private static func hasRoom(for payload: [UInt8], _ state: State) -> Bool {
-        state.outgoing.count < NATSLimits.outgoingMessages && state.outgoingBytes + payload.count <= NATSLimits.outgoingBytes
+        state.outgoing.count < NATSLimits.outgoingMessagesMax && state.outgoingBytes + payload.count <= NATSLimits.outgoingBytesMax
     }
 
     /// - Returns: whether the queue must be told.

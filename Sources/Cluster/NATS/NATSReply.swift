@@ -8,7 +8,7 @@ package enum NATSReply {
         package var isMarker: Bool
     }
 
-    /// What is known about the bucket.
+    /// The state of the bucket.
     enum Bucket: Hashable {
         case exists
         case isMissing
@@ -31,7 +31,7 @@ package enum NATSReply {
         var errCode: Int?
         var description: String?
 
-        /// What an error means for a record.
+        /// The error of a read or write of a record.
         var brokerError: BrokerError {
             if let errCode, Code.wrongLastSequence.contains(errCode) { return .conflict }
             // The bucket is made again after a reconnect; a cluster without a leader elects one.

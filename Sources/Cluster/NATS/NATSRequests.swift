@@ -5,9 +5,9 @@ struct NATSRequests {
     typealias Completion = @Sendable (Result<[UInt8], Failure>) -> Void
 
     enum Failure: Error, Hashable {
-        /// No answer in time, or the connection is lost: it may have been performed or not.
+        /// No answer has arrived in time, or the connection was lost. The request may have taken effect.
         case unavailable
-        /// Nobody has subscribed to its subject.
+        /// The subject has no subscriber.
         case noResponders
         /// The library did not send it.
         case refused(String)
@@ -26,7 +26,7 @@ struct NATSRequests {
     /// - Parameter deadline: not before that of earlier requests.
     /// - Returns: the number of the request; nil if too many are pending.
     mutating func add(deadline: Instant, completion: @escaping Completion) -> UInt64? {
-        guard pending.count < NATSLimits.pendingRequests else { return nil }
+        guard pending.count < NATSLimits.pendingRequestsMax else { return nil }
         defer { nextNumber += 1 }
         pending[nextNumber] = Pending(completion: completion, deadline: deadline)
         return nextNumber

@@ -32,7 +32,7 @@ package struct NATSSettings: Sendable {
     package var bucket: String
     /// Of the bucket's records, 1 to 5; more than 1 only in a cluster.
     package var replicas = 1
-    /// What the node hears; `*` and `>` are wildcards.
+    /// The subjects to subscribe to; `*` and `>` are wildcards.
     package var subjects: [String]
     /// For an answer, and for each step of a connection.
     package var requestTimeout = Duration.seconds(2)
@@ -91,7 +91,7 @@ extension NATSSettings {
 
     /// Whether a subject can be sent: a space or a line break in it would start another part of the protocol's line.
     static func isSubject(_ subject: String, mayHaveWildcards: Bool) -> Bool {
-        guard subject.utf8.count <= NATSLimits.subjectBytes, subject.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return false }
+        guard subject.utf8.count <= NATSLimits.subjectBytesMax, subject.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return false }
         let parts = subject.split(separator: ".", omittingEmptySubsequences: false)
         return parts.allSatisfy { !$0.isEmpty && (mayHaveWildcards || $0 != "*" && $0 != ">") }
     }
@@ -125,14 +125,14 @@ extension NATSSettings.Credentials: CustomStringConvertible, CustomDebugStringCo
 
 // MARK: Limits and errors
 
-/// What is beyond a limit is answered with `unavailable` at once, or dropped if it is a message without an answer.
+/// Limits of the adapter. Beyond them, requests fail with `unavailable` at once, and other messages are dropped.
 enum NATSLimits {
-    static let pendingRequests = 10_000
-    /// Of requests and messages that wait for the sending thread.
-    static let outgoingMessages = 10_000
-    static let outgoingBytes = 16 << 20
+    static let pendingRequestsMax = 10_000
+    /// Requests and messages that wait to be sent.
+    static let outgoingMessagesMax = 10_000
+    static let outgoingBytesMax = 16 << 20
     /// The server accepts lines of 4,096 bytes: two subjects, numbers and a verb.
-    static let subjectBytes = 1_024
+    static let subjectBytesMax = 1_024
 }
 
 /// Why there is no connection or no bucket. Contains no secrets.

@@ -23,7 +23,7 @@ extension NodeIdentity: CustomStringConvertible {
     }
 }
 
-/// What a node announces of itself several times a second.
+/// A heartbeat: the state that a node publishes several times a second.
 package struct NodeBeat: Hashable, Sendable {
     package var node: NodeIdentity
     /// Grows with each beat, so that repeated and reordered ones are recognized.

@@ -20,9 +20,9 @@ package struct ClusterStateMachine: Sendable {
         case connected
         case disconnected
         case received(NodeBeat)
-        /// Somebody needs this room's home: a join, a resume, or the start of a session.
+        /// A join, a resume or the start of a session needs the room's home.
         case wanted(room: String, by: RequesterID)
-        /// What the snapshot of a room at home would hold has changed.
+        /// The state of a room whose home is this node has changed, so that its snapshot is out of date.
         case changed(room: String)
         /// As `changed`, for a reply that may be sent only once the record holds it.
         case promised(room: String, PromiseID)
