@@ -10,6 +10,7 @@ public enum CloseReason: UInt16, Sendable, CaseIterable, Codable {
     case slowConsumer = 4002
     case pingTimeout = 4003
     case resumeWindowOver = 4004
+    case moved = 4005
     case tokenRevoked = 4100
     case roomClosed = 4102
     case removed = 4103
@@ -33,6 +34,7 @@ public enum CloseReason: UInt16, Sendable, CaseIterable, Codable {
         case .slowConsumer: "slow consumer"
         case .pingTimeout: "ping timeout"
         case .resumeWindowOver: "resume window over"
+        case .moved: "room moved"
         case .tokenRevoked: "token bad or revoked"
         case .roomClosed: "room closed"
         case .removed: "removed"
@@ -58,6 +60,7 @@ public enum CloseReason: UInt16, Sendable, CaseIterable, Codable {
         case .slowConsumer: "over 256 KiB of control messages are queued"
         case .pingTimeout: "no sign of life for 15 s; the session can be resumed"
         case .resumeWindowOver: "more events occurred during a resume than can be replayed"
+        case .moved: "in a cluster: another node is the room's home from now on; the session can be resumed there"
         case .tokenRevoked:
             """
             own channels only: the user's token expired or was revoked by a change of the password, or the account was deleted. \
@@ -77,6 +80,7 @@ public enum CloseReason: UInt16, Sendable, CaseIterable, Codable {
         case .left: .clientInitiated
         case .serverShutdown: .serverShutdown
         case .pingTimeout: .connectionTimeout
+        case .moved: .migration
         case .roomClosed: .roomClosed
         case .removed: .participantRemoved
         case .duplicateIdentity: .duplicateIdentity

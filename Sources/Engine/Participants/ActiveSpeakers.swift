@@ -25,6 +25,11 @@ struct ActiveSpeakers: Sendable {
         voices.values.lazy.filter { $0.level > 0 }.map { $0.measuredAt + Self.staleAfter }.min()
     }
 
+    /// Remembers speakers that another instance reported; they have stopped.
+    mutating func restore(_ speakers: [Speaker]) {
+        for speaker in speakers where !reported.contains(speaker.participant) { reported.append(speaker, for: speaker.participant) }
+    }
+
     mutating func add(_ track: TrackSID, of participant: Identity, at now: Instant) {
         voices.append(Voice(participant: participant, measuredAt: now), for: track)
     }
@@ -150,9 +155,19 @@ struct Talkspurt: Sendable {
 
     private var state = State.quiet
 
+    init() {}
+
+    /// A talkspurt that began before.
+    init(from start: MediaTime, since: Instant) {
+        state = .talking(from: start, since: since)
+    }
+
     /// Start of the current talkspurt, nil if there is none.
-    var start: MediaTime? {
-        if case .talking(let start, _) = state { start } else { nil }
+    var start: MediaTime? { current?.start }
+
+    /// Start of the current talkspurt, and when it was reported.
+    var current: (start: MediaTime, since: Instant)? {
+        if case .talking(let start, let since) = state { (start, since) } else { nil }
     }
 
     /// - Returns: whether a talkspurt started.

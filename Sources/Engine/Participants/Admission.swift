@@ -144,7 +144,7 @@ extension RoomSettings {
 }
 
 /// An assistant to dispatch to a room that opens.
-package struct AgentRequest: Sendable, Hashable {
+package struct AgentRequest: Sendable, Hashable, Decodable {
     package var assistant: String
     package var metadata: String
 

@@ -32,6 +32,13 @@ package struct EventLog: Sendable {
 
     package init() {}
 
+    /// The log of a participant whose earlier events are lost.
+    ///
+    /// - Parameter seq: number of its last event.
+    package init(after seq: UInt64) {
+        lastSeq = seq
+    }
+
     /// Appends an event.
     ///
     /// - Returns: its sequence number.
@@ -56,6 +63,17 @@ package struct EventLog: Sendable {
             entries.remove(at: index)
             lastSeq -= 1
         }
+    }
+
+    /// All events that are kept, without numbers of their own: a participant that is restored from an image gets them whatever it missed.
+    package var kept: [(seq: UInt64, event: EncodedEvent)] {
+        let first = lastSeq - UInt64(entries.count) + 1
+        return entries.enumerated().compactMap { offset, entry in event(of: entry).map { (first + UInt64(offset), $0) } }
+    }
+
+    /// Renumbers all entries, so that they follow `seq`: an image may be older than the last events that the client received.
+    package mutating func advance(past seq: UInt64) {
+        lastSeq = max(lastSeq - UInt64(entries.count), seq) + UInt64(entries.count)
     }
 
     /// The events after `seq`; nil if some were evicted or `seq` was never assigned.

@@ -44,8 +44,14 @@ package struct IdentifierGenerator: Sendable {
 ///
 /// Counts up instead of reusing the lowest free alias: a late frame or subscriber must not meet a new track under an old alias.
 struct TrackAliasAllocator: Sendable {
-    private var last: UInt16 = 0
+    /// The alias that was allocated last; 0 before the first.
+    private(set) var last: UInt16 = 0
     private var taken: Set<TrackAlias> = []
+
+    /// - Parameter last: the alias that another allocator of the same room allocated last.
+    init(after last: UInt16 = 0) {
+        self.last = last
+    }
 
     /// - Returns: the next free alias, or nil if all 65,535 are in use.
     mutating func allocate() -> TrackAlias? {
@@ -55,6 +61,11 @@ struct TrackAliasAllocator: Sendable {
         } while taken.contains(TrackAlias(last))
         taken.insert(TrackAlias(last))
         return TrackAlias(last)
+    }
+
+    /// Marks an alias as used that was allocated before.
+    mutating func take(_ alias: TrackAlias) {
+        taken.insert(alias)
     }
 
     mutating func release(_ alias: TrackAlias) {

@@ -18,10 +18,9 @@ struct Participant: Sendable {
     var profile: Profile
     var updateBudget = ProfileUpdateBudget()
     var permission: Permission
-    /// Resume token of the current socket.
-    private var resumeToken: String
-    /// Resume token that was used last. Valid until the client confirms the resume.
-    private var formerToken: String?
+    var resumeTokens: ResumeTokens
+    /// Its state comes from an image, and its client has not received a `hello` with the whole state since.
+    var needsSnapshot = false
     /// Set while its connection is lost.
     var reconnectWindow: ReconnectWindow?
     /// The call is on hold: it neither sends nor receives media.
@@ -51,7 +50,7 @@ struct Participant: Sendable {
         joinedAt = admission.joinedAt
         profile = Profile(name: admission.name, metadata: admission.metadata, attributes: admission.attributes)
         permission = admission.permission
-        resumeToken = admission.resumeToken
+        resumeTokens = ResumeTokens(current: admission.resumeToken)
         silence = SilenceDetector(limit: silenceLimit)
         refreshAt = now + Limits.tokenRefreshInterval
     }
@@ -84,25 +83,37 @@ struct Participant: Sendable {
         guard let token = admission.resuming, !token.isEmpty, admission.identity == identity, admission.sessionID == sessionID,
             admission.kind == kind, admission.receivesText == receivesText
         else { return false }
-        let isNewest = isSameSecret(token, resumeToken)
-        let isFormer = formerToken.map { isSameSecret(token, $0) } ?? false
-        return isNewest || isFormer
+        return resumeTokens.accept(token)
     }
 
     /// Continues on the socket of that admission. The token it used stays valid until `confirmResume`, in case its `hello` is lost.
     mutating func resume(with admission: Admission) {
         reconnectWindow = nil
-        formerToken = admission.resuming
-        resumeToken = admission.resumeToken
+        resumeTokens = ResumeTokens(current: admission.resumeToken, former: admission.resuming)
     }
 
     mutating func confirmResume() {
-        formerToken = nil
+        resumeTokens.former = nil
+        needsSnapshot = false
     }
 
     /// Whether it receives that track's frames.
     func isSubscribed(to track: Track) -> Bool {
         permission.canSubscribe && !isHeld && track.publisher != handle && (subscriptionOverrides[track.info.sid] ?? autoSubscribe)
+    }
+}
+
+/// The resume tokens of a participant.
+struct ResumeTokens: Sendable, Hashable, Decodable {
+    /// Of the current socket.
+    var current: String
+    /// The token that was used last. Valid until the client confirms the resume.
+    var former: String?
+
+    func accept(_ token: String) -> Bool {
+        let isNewest = isSameSecret(token, current)
+        let isFormer = former.map { isSameSecret(token, $0) } ?? false
+        return isNewest || isFormer
     }
 }
 
@@ -118,11 +129,14 @@ private func isSameSecret(_ left: String, _ right: String) -> Bool {
 /// - A handle and an identity each name at most one participant.
 /// - `independentCount` counts the participants that fill the room and keep it alive. Agents and recorders do neither.
 /// - The timeout of an empty room runs exactly while that count is zero.
+/// - A restored participant is unknown to the patch panels until it resumes.
 struct Membership: Sendable {
     private var roster = Roster<ParticipantHandle, Participant>()
     private var handlesByIdentity: [Identity: ParticipantHandle] = [:]
     private(set) var independentCount = 0
     private var emptyRoomTimeout: EmptyRoomTimeout
+    /// Participants from an image that have not resumed yet.
+    private var restored: Set<ParticipantHandle> = []
 
     /// - Parameter now: start of `emptyTimeout`.
     init(emptyTimeout: Duration, departureTimeout: Duration, at now: Instant) {
@@ -158,8 +172,19 @@ struct Membership: Sendable {
         emptyRoomTimeout.cancel()
     }
 
+    /// Inserts a participant from an image.
+    mutating func restore(_ participant: Participant) {
+        insert(participant)
+        restored.insert(participant.handle)
+    }
+
+    /// Whether a participant comes from an image and has not resumed yet.
+    func isRestored(_ handle: ParticipantHandle) -> Bool { restored.contains(handle) }
+    var hasRestored: Bool { !restored.isEmpty }
+
     /// Removes a participant. It stays counted until `countDeparture`, because the audit events of its departure include it.
     mutating func remove(_ handle: ParticipantHandle) {
+        restored.remove(handle)
         guard let participant = roster.remove(handle) else { return }
         if roster.isEmpty { handlesByIdentity = [:] } else { handlesByIdentity[participant.identity] = nil }
     }
@@ -171,6 +196,7 @@ struct Membership: Sendable {
     }
 
     mutating func removeAll() {
+        restored = []
         roster.removeAll()
         handlesByIdentity = [:]
         independentCount = 0
@@ -181,6 +207,7 @@ struct Membership: Sendable {
     /// - Returns: its index; nil if the old handle is unknown.
     mutating func rename(_ old: ParticipantHandle, to new: ParticipantHandle) -> Int? {
         guard let index = roster.index(of: old) else { return nil }
+        restored.remove(old)
         roster.rename(old, to: new)
         roster[at: index].handle = new
         handlesByIdentity[roster[at: index].identity] = new
@@ -196,6 +223,12 @@ struct Membership: Sendable {
     var emptyDeadline: Instant? { emptyRoomTimeout.deadline }
 
     func isTimeoutOver(at now: Instant) -> Bool { emptyRoomTimeout.isOver(at: now) }
+
+    /// Whether somebody has been present and has left.
+    var wasUsed: Bool { independentCount > 0 || emptyRoomTimeout.isAfterDeparture }
+
+    /// Starts the timeout of a room that was used and that nobody uses now.
+    mutating func restartEmptyTimeout(at now: Instant) { emptyRoomTimeout.restart(at: now) }
 
     mutating func extendEmptyTimeout(by pause: Duration, at now: Instant) { emptyRoomTimeout.extend(by: pause, at: now) }
 

@@ -91,10 +91,15 @@ package struct ConnectionReport: Sendable, Hashable {
 /// An agent that publishes ahead of the clock does not know when its first and last word play. `speaking` is reported when playout
 /// starts and ends with it; states announced in between are reported afterwards. Without an `ahead` track the announced state is used.
 struct AgentActivity: Sendable {
-    private var announced: AgentState?
+    private(set) var announced: AgentState?
     private var isPlaying = false
     /// When an announced `speaking` without playout is reported all the same.
     private(set) var deadline: Instant?
+
+    init(announced: AgentState? = nil, isPlaying: Bool = false) {
+        self.announced = announced
+        self.isPlaying = isPlaying
+    }
 
     /// The state to report now, nil if that must wait.
     ///

@@ -7,7 +7,7 @@ import Wire
 struct PublishedTracks: Sendable {
     private var roster = Roster<TrackSID, Track>()
     private var aliases = TrackAliasAllocator()
-    private var subscriptionCount: UInt32 = 0
+    private(set) var subscriptionCount: UInt32 = 0
     /// Entries come and go with their tracks; others only change them.
     var playouts = Roster<TrackSID, Playout>()
     var speakers = ActiveSpeakers()
@@ -47,6 +47,27 @@ struct PublishedTracks: Sendable {
     mutating func removeAll() {
         self = PublishedTracks()
     }
+
+    init() {}
+
+    /// The tracks of a room from an image, which are inserted by `restore`.
+    init(lastAlias: UInt16, subscriptionCount: UInt32) {
+        aliases = TrackAliasAllocator(after: lastAlias)
+        self.subscriptionCount = subscriptionCount
+    }
+
+    /// Inserts a track from an image.
+    ///
+    /// - Parameter playout: must be there for an `ahead` track.
+    mutating func restore(_ track: Track, _ playout: Playout?, at now: Instant) {
+        aliases.take(track.info.alias)
+        roster.append(track, for: track.info.sid)
+        if let playout { playouts.append(playout, for: track.info.sid) }
+        speakers.add(track.info.sid, of: track.info.participant, at: now)
+    }
+
+    /// The alias that was allocated last; 0 before the first.
+    var lastAlias: UInt16 { aliases.last }
 
     /// Distinguishes successive subscriptions of one subscriber. Wraps.
     mutating func nextSubscriptionNumber() -> UInt32 {

@@ -54,6 +54,7 @@ struct EmptyRoomTimeout: Sendable {
     private(set) var deadline: Instant?
     private var timeout: Duration
     private let departureTimeout: Duration
+    private(set) var isAfterDeparture = false
 
     init(createdAt: Instant, emptyTimeout: Duration, departureTimeout: Duration) {
         deadline = createdAt + emptyTimeout
@@ -66,6 +67,7 @@ struct EmptyRoomTimeout: Sendable {
     }
 
     mutating func restart(at now: Instant) {
+        isAfterDeparture = true
         timeout = departureTimeout
         deadline = now + timeout
     }

@@ -42,10 +42,11 @@ struct Playout: Sendable {
     /// Position from which the queue retains released frames, and when it was set.
     var retained: (from: MediaTime, at: Instant)?
     /// Subscribers that report their progress.
-    private var reporters: [Identity] = []
+    private(set) var reporters: [Identity] = []
 
-    init(epoch: UInt8 = 0, at now: Instant) {
+    init(epoch: UInt8 = 0, reporters: [Identity] = [], at now: Instant) {
         self.epoch = epoch
+        self.reporters = reporters
         quietSince = now
     }
 

@@ -53,6 +53,21 @@ struct Utterance: Sendable {
         unreportedMax = isAwaitingReports ? Limits.playoutUnreportedMax.inTicks : .max
     }
 
+    /// An utterance from an image: it stands still.
+    ///
+    /// - Parameters:
+    ///   - heard: offset played.
+    ///   - reporter: a subscriber whose report gave that offset; nil for an estimate.
+    ///   - end: offset released.
+    init(first: MediaTime, heard: Int, by reporter: Identity?, end: Int, at now: Instant) {
+        self.first = first
+        clock = UtteranceClock(releasedTo: end, at: now)
+        movedAt = now
+        unreportedMax = 0
+        floor = heard
+        if let reporter { apply(played: time(at: heard), buffered: 0, from: reporter, at: now) }
+    }
+
     func offset(of time: MediaTime) -> Int { Int(time.distance(from: first)) }
 
     func time(at offset: Int) -> MediaTime { first.advanced(by: offset) }
@@ -150,6 +165,11 @@ struct UtteranceClock: Sendable {
     /// - Parameter playsAt: when the first sample plays.
     init(playsAt: Instant) {
         stretches = [Stretch(start: 0, playsAt: playsAt)]
+    }
+
+    /// A clock that stands still.
+    init(releasedTo end: Int, at now: Instant) {
+        stretches = [Stretch(start: 0, playsAt: now, end: end)]
     }
 
     /// The clock restarted: `offset` plays at `playsAt`, and nothing before it is left.

@@ -71,6 +71,7 @@ struct ExpectedAgents: Sendable {
 
     var isEmpty: Bool { agents.isEmpty }
     var count: Int { agents.count }
+    var identities: [Identity] { agents.map(\.identity) }
 
     func contains(_ agent: Identity) -> Bool { agents.contains { $0.identity == agent } }
 

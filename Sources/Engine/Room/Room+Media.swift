@@ -340,13 +340,13 @@ extension Room {
 
     /// Copies the track's frames from now on, if the room is being recorded.
     mutating func tap(_ track: Track) {
-        guard let recording else { return }
+        guard let recording, !members.isRestored(track.publisher) else { return }
         let order = RecordingTap(recording: recording, track: track.info, room: snapshot)
         emit(.tap(order, by: track.publisher))
     }
 
     /// Must come before the patch is removed.
     mutating func untap(_ track: Track) {
-        if recording != nil { emit(.untap(track.info, by: track.publisher)) }
+        if recording != nil, !members.isRestored(track.publisher) { emit(.untap(track.info, by: track.publisher)) }
     }
 }

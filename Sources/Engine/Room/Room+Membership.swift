@@ -21,7 +21,7 @@ extension Room {
         members.insert(participant)
         waitingAgents.removeAll { $0.agent == participant.identity }
         wakeUp.include(participant.refreshAt)
-        welcome(participant, admission)
+        welcome(participant, admission, resumed: admission.resuming == nil ? nil : false)
         let joined = participant.info(tracks: [])
         send(.participantJoined(joined), to: members.witnesses(of: participant))
         if participant.kind == .agent { send(.agentJoined(joined), to: members.witnesses(of: participant)) }
@@ -42,10 +42,12 @@ extension Room {
         audit(.aborted(participant.info(tracks: []), sessionID: participant.sessionID, .joinFailure))
     }
 
-    /// Sends the current state to a participant that joins, so that later events (a stop, a change) refer to something it knows.
-    private mutating func welcome(_ participant: Participant, _ admission: Admission) {
-        let others = members.participants.filter { !$0.isHidden && $0.handle != participant.handle }
-        let resumed = admission.resuming == nil ? nil : false
+    /// Sends the current state to a participant that joins, so that later events (a stop, a change) refer to something it knows. One that
+    /// resumes with a snapshot learns its own state too.
+    private mutating func welcome(_ participant: Participant, _ admission: Admission, resumed: Bool?) {
+        let others = members.participants.filter { other in
+            other.handle == participant.handle ? participant.needsSnapshot : !other.isHidden
+        }
         send(.hello(hello(for: participant, admission, resumed: resumed)), to: [participant.handle])
         if let recording { replay(.recordingStarted(recording), to: participant) }
         for wait in waitingAgents { replay(.agentWaiting(wait.agent, reason: wait.reason), to: participant) }
@@ -81,7 +83,8 @@ extension Room {
             participant: participant.info(tracks: resumed == true ? trackInfos(of: participant) : nil),
             participants: others.map { $0.info(tracks: trackInfos(of: $0)) }, sessionId: admission.sessionID,
             logged: participant.kind.isDependent ? nil : settings.reporting.reportsText && participant.receivesText,
-            session: participant.kind == .agent ? admission.briefing : nil, resumeToken: admission.resumeToken, resumed: resumed)
+            session: participant.kind == .agent ? admission.briefing : nil, resumeToken: admission.resumeToken, resumed: resumed,
+            snapshot: participant.needsSnapshot ? true : nil)
     }
 
     /// Removes a participant and notifies the others. If the room itself ends the connection, `close` gives the reason.
@@ -126,13 +129,13 @@ extension Room {
     }
 
     /// Reports the presence of an agent.
-    private mutating func report(_ presence: AgentPresence, of participant: Participant) {
+    mutating func report(_ presence: AgentPresence, of participant: Participant) {
         guard settings.reporting.reportsAgents, participant.kind == .agent else { return }
         emit(.agent(participant.identity, presence))
     }
 
     /// Reports whether a user is present.
-    private mutating func reportAttendance(_ isAttended: Bool) {
+    mutating func reportAttendance(_ isAttended: Bool) {
         if settings.reporting.reportsAgents { emit(.attended(isAttended)) }
     }
 
@@ -144,6 +147,19 @@ extension Room {
         for track in tracks.values { patch(.unpublish(track.info.alias, by: track.publisher)) }
         reportEnd(reason)
         for handle in everyone { emit(.close(handle, .roomClosed)) }
+        end()
+    }
+
+    /// Ends the room here, while it goes on elsewhere.
+    mutating func abandon() {
+        for track in tracks.values { untap(track) }
+        for track in tracks.values { patch(.unpublish(track.info.alias, by: track.publisher)) }
+        send(.bye(.migration, retryable: true), to: everyone)
+        for handle in everyone { emit(.close(handle, .moved)) }
+        end()
+    }
+
+    private mutating func end() {
         abandonAdministrativeProcedures()
         members.removeAll()
         tracks.removeAll()
@@ -208,20 +224,19 @@ extension Room {
         let subscribed = tracks.values.filter { members[at: index].isSubscribed(to: $0) }
         for track in subscribed { patch(.unsubscribe(old, to: track.info.alias, of: track.publisher)) }
         let wasAway = members[at: index].reconnectWindow != nil
+        let wasRestored = members.isRestored(old)
         rename(old, to: new)
         members[at: index].resume(with: admission)
         let participant = members[at: index]
-        for track in participant.tracks.compactMap({ tracks[$0] }) {
-            let subscribers = members.participants.filter { $0.isSubscribed(to: track) }.map(\.handle)
-            let gate = track.gate(by: participant)
-            patch(.move(track.info, from: old, to: new, gate, subscribers: subscribers))
-            tap(track)
-            keepSpeechAgain(of: track)
-        }
-        // After the `move` patches, so that the `ahead` state reaches the new shard before the log, and so before the first frame
+        if wasRestored { publishAgain(participant) } else { move(participant, from: old) }
+        // After the patches of its tracks, so that the `ahead` state reaches the new shard before the log, and so before the first frame
         // of the new socket.
         emit(.handOver(from: old, to: new))
-        send(.hello(hello(for: participant, admission, resumed: true)), to: [new])
+        if participant.needsSnapshot {
+            welcome(participant, admission, resumed: true)
+        } else {
+            send(.hello(hello(for: participant, admission, resumed: true)), to: [new])
+        }
         for track in subscribed {
             // An `ahead` track continues at the position that the subscriber last reported.
             subscribe(new, to: track, from: lastProgress(of: participant.identity, on: track.info.sid))
@@ -235,6 +250,17 @@ extension Room {
         if wasAway {
             send(.participantUpdated(participant.info(), connection: .connected), to: members.witnesses(of: participant))
             report(.present, of: participant)
+        }
+        if wasRestored { watchSilence(ofParticipantAt: index) }
+    }
+
+    private mutating func move(_ participant: Participant, from old: ParticipantHandle) {
+        for track in participant.tracks.compactMap({ tracks[$0] }) {
+            let subscribers = members.participants.filter { $0.isSubscribed(to: track) && !members.isRestored($0.handle) }.map(\.handle)
+            let gate = track.gate(by: participant)
+            patch(.move(track.info, from: old, to: participant.handle, gate, subscribers: subscribers))
+            tap(track)
+            keepSpeechAgain(of: track)
         }
     }
 

@@ -151,6 +151,9 @@ extension Room {
         tracks[at: track].info.epoch = tracks.playouts[at: playout].epoch
         let info = tracks[at: track].info
         patch(.clear(info.alias, by: tracks[at: track].publisher, epoch: info.epoch))
+        // Its queue is lost and has nothing to report.
+        guard members.isRestored(tracks[at: track].publisher) else { return }
+        for clear in tracks.playouts[at: playout].completeClears(upTo: info.epoch, end: nil) { finish(clear, of: sid) }
     }
 
     /// Reports a completed clear: first to the requester, then to everybody. Non-subscribers are included, because every

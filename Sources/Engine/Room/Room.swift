@@ -17,6 +17,7 @@ package import Wire
 /// - Only agents receive the session briefing.
 /// - A participant that must not receive text gets none.
 /// - `subscribe` follows the event or the list that announces the track.
+/// - No patch names a participant that was restored from an image and has not resumed since.
 package struct Room: Sendable {
     package internal(set) var info: RoomInfo
     var phase = Phase.new
@@ -38,9 +39,11 @@ package struct Room: Sendable {
     /// The effects of the current input; empty in between.
     var effects: [Effect] = []
 
-    enum Phase: Sendable {
+    enum Phase: Sendable, Hashable {
         /// Before the first input; `AuditEvent.started` is not recorded yet.
         case new
+        /// Before the first input of a room from an image; what was lost is not reported yet.
+        case restored(RestoreReason)
         case open
         /// The gateway is shutting down: lost connections cannot resume.
         case draining
@@ -84,8 +87,9 @@ package struct Room: Sendable {
             return
         }
         reportStart()
+        reportLoss()
         switch input {
-        case .opened: break
+        case .opened, .restored: break
         case .joined(let handle, let admission): join(handle, admission)
         case .request(let request, let id, let handle):
             answer(request, of: Requester(handle: handle, id: id))
@@ -98,6 +102,7 @@ package struct Room: Sendable {
         case .measured(let measurements): measure(measurements)
         case .playout(let track, let report): applyPlayoutReport(report, of: track)
         case .connectionMeasured(let handle, let measurement): updateQuality(of: handle, by: measurement)
+        case .abandoned: abandon()
         case .draining(let deadline): drain(deadline: deadline)
         case .paused(let pause): extendTimeouts(by: pause)
         case .deadlinePassed: processDeadlines()
@@ -110,6 +115,8 @@ extension Room {
     package enum Input: Sendable {
         /// The room was opened without a participant: reports its start, as any first input does.
         case opened
+        /// The room comes from an image: reports what was lost, as any first input does.
+        case restored
         /// A participant with a valid token has connected. Answered by `hello` or `close`.
         case joined(ParticipantHandle, Admission)
         /// A request. The shell answers `ping` itself.
@@ -131,6 +138,8 @@ extension Room {
         case playout(TrackSID, PlayoutQueueReport)
         /// Connection statistics of one participant, every 5 s.
         case connectionMeasured(ParticipantHandle, ConnectionMeasurement)
+        /// Another node of the cluster is the room's home from now on: everybody is disconnected to resume there, and nothing is recorded.
+        case abandoned
         /// The gateway is shutting down. `deadline` in seconds since 1970.
         case draining(deadline: Int64)
         /// The home shard did not run for this long until now (`PauseDetector`).
@@ -280,8 +289,10 @@ extension Room {
         if !audience.isEmpty { emit(.send(event, to: audience)) }
     }
 
+    /// Changes the patch panels, unless they know nothing of a participant of this change because it has not resumed since a restore.
     mutating func patch(_ change: PatchChange) {
-        emit(.patch(change))
+        let effect = Effect.patch(change)
+        if !members.hasRestored || !effect.named.contains(where: members.isRestored) { emit(effect) }
     }
 
     mutating func reply(_ reply: Reply = .done, to requester: Requester) {

@@ -44,7 +44,7 @@ extension JSONOutput {
     }
 
     /// Sorted by name, because the order of a dictionary differs between processes.
-    mutating func write(_ texts: [String: String]) {
+    package mutating func write(_ texts: [String: String]) {
         let depth = open.count
         openContainer(UInt8(ascii: "{"), UInt8(ascii: "}"))
         for (name, text) in texts.sorted(by: { $0.key < $1.key }) {

@@ -148,7 +148,7 @@ extension RoomInfo: Fields {
 }
 
 /// One segment of a live transcript, replaced by revisions until it is final (docs/protocol/transcripts.md).
-public struct TranscriptSegment: Sendable, Hashable {
+public struct TranscriptSegment: Sendable, Hashable, Decodable {
     /// Unique within the room.
     public var id: String
     /// A higher revision replaces the older segment with the same `id`.
@@ -202,18 +202,18 @@ extension TranscriptSegment: Fields {
     }
 }
 
-public enum TranscriptRole: String, Sendable, CaseIterable {
+public enum TranscriptRole: String, Sendable, Decodable, CaseIterable {
     case user, assistant
 }
 
 /// How much of a segment was played.
-public enum SpokenState: String, Sendable, CaseIterable {
+public enum SpokenState: String, Sendable, Decodable, CaseIterable {
     case new
     case inProgress = "in_progress"
     case completed, interrupted
 }
 
-public struct TranscriptWord: Sendable, Hashable {
+public struct TranscriptWord: Sendable, Hashable, Decodable {
     public var text: String
     public var startTs: UInt32
     public var endTs: UInt32
@@ -234,4 +234,13 @@ extension TranscriptWord: Fields {
             text: fields("text", word?.text), startTs: fields("start_ts", word?.startTs), endTs: fields("end_ts", word?.endTs),
             confidence: fields.optional("confidence", word?.confidence))
     }
+}
+
+/// The same members as in messages, within other documents. `JSON.decode` reads them with names in snake case.
+extension JSONOutput {
+    package mutating func write(_ room: RoomInfo) { room.write(to: &self) }
+    package mutating func write(_ permission: Permission) { permission.write(to: &self) }
+    package mutating func write(_ track: TrackInfo) { track.write(to: &self) }
+    package mutating func write(_ speaker: Speaker) { speaker.write(to: &self) }
+    package mutating func write(_ segment: TranscriptSegment) { segment.write(to: &self) }
 }

@@ -18,18 +18,22 @@ public struct Hello: Sendable, Hashable {
     public var limits: AnnouncedLimits
     /// Whether the requested resume succeeded and missed events were replayed; nil if the client did not request one.
     public var resumed: Bool?
+    /// True after a resume in which events may have been missed: this message and the events that follow it describe the whole state, which
+    /// replaces the client's own. Nil otherwise.
+    public var snapshot: Bool?
 }
 
 extension Hello {
     public init(
         server: ServerInfo, room: RoomInfo, participant: ParticipantInfo, participants: [ParticipantInfo], sessionId: String?,
         logged: Bool? = nil,
-        session: SessionBriefing? = nil, resumeToken: String, resumed: Bool? = nil
+        session: SessionBriefing? = nil, resumeToken: String, resumed: Bool? = nil, snapshot: Bool? = nil
     ) {
         self.init(
             protocol: 1, server: server, room: room, participant: participant, participants: participants, sessionId: sessionId,
             logged: logged, session: session, resumeToken: resumeToken, pingIntervalMs: ProtocolLimits.pingIntervalMilliseconds,
-            pingTimeoutMs: ProtocolLimits.pingTimeoutMilliseconds, limits: AnnouncedLimits(), resumed: resumed)
+            pingTimeoutMs: ProtocolLimits.pingTimeoutMilliseconds, limits: AnnouncedLimits(), resumed: resumed,
+            snapshot: snapshot)
     }
 }
 
@@ -42,7 +46,7 @@ extension Hello: Fields {
             session: fields.optional("session", hello?.session),
             resumeToken: fields("resume_token", hello?.resumeToken), pingIntervalMs: fields("ping_interval_ms", hello?.pingIntervalMs),
             pingTimeoutMs: fields("ping_timeout_ms", hello?.pingTimeoutMs), limits: fields("limits", hello?.limits),
-            resumed: fields.optional("resumed", hello?.resumed))
+            resumed: fields.optional("resumed", hello?.resumed), snapshot: fields.optional("snapshot", hello?.snapshot))
     }
 }
 

@@ -57,7 +57,7 @@ public enum MarkStatus: String, Sendable, CaseIterable {
 }
 
 /// How much of a track was played at one moment, by the subscriber that is furthest ahead.
-public struct HeardPosition: Sendable, Hashable {
+public struct HeardPosition: Sendable, Hashable, Decodable {
     /// Nil if nothing of the utterance was played.
     public var playedTs: UInt32?
     /// Since the utterance's first frame.

@@ -12,6 +12,26 @@ struct RandomRoomTests {
         #expect(visit.problems.isEmpty, "seed \(seed): \(visit.problems.prefix(5))")
     }
 
+    /// Its node is lost now and then, and another one continues the room.
+    @Test(arguments: 0..<200)
+    func restoredRandomRoomsKeepTheInvariants(seed: Int) {
+        var visit = RandomRoom(seed: UInt64(seed), losesNodes: true)
+        visit.run(steps: 200)
+        #expect(visit.problems.isEmpty, "seed \(seed): \(visit.problems.prefix(5))")
+    }
+
+    @Test func randomRestoresAreFollowedByResumes() {
+        var resumed = 0
+        for seed in 0..<200 {
+            var visit = RandomRoom(seed: UInt64(seed), losesNodes: true)
+            visit.run(steps: 200)
+            for effect in visit.world.history {
+                if case .send(.hello(let hello), _) = effect, hello.snapshot == true { resumed += 1 }
+            }
+        }
+        #expect(resumed > 100)
+    }
+
     @Test(arguments: 0..<200)
     func sameSeedGivesTheSameEffects(seed: Int) {
         var first = RandomRoom(seed: UInt64(seed))
@@ -74,12 +94,14 @@ private struct RandomRoom {
     private var aliases: [TrackAlias: TrackSID] = [:]
     private var lastID: UInt64 = 0
     private var lastTokens: [String: String] = [:]
+    private let losesNodes: Bool
     /// Number of history entries processed.
     private var seen = 0
 
     private static let names = ["ann", "bob", "cid", "dan", "eve", "helper", "spy"]
 
-    init(seed: UInt64, reporting: RoomReporting = .nothing) {
+    init(seed: UInt64, reporting: RoomReporting = .nothing, losesNodes: Bool = false) {
+        self.losesNodes = losesNodes
         random = SplitMix64(seed: seed)
         world = RoomWorld(RoomSettings(maxParticipants: 4, silenceLimit: .seconds(3), reporting: reporting), seed: seed)
     }
@@ -91,7 +113,7 @@ private struct RandomRoom {
     mutating func run(steps: Int) {
         for _ in 0..<3 { join() }
         for _ in 0..<steps {
-            step()
+            if losesNodes, below(40) == 0, !world.room.isOver { loseNode() } else { step() }
             model.compare(with: world)
         }
         // All pending requests are answered then: no procedure call takes over a minute, and the pauses of the gateway.
@@ -122,6 +144,22 @@ private struct RandomRoom {
         }
     }
 
+    /// Everybody has a new handle, and nothing is pending any more.
+    private mutating func loseNode() {
+        do {
+            let image = try world.image()
+            clears = []
+            calls = []
+            let settings = RoomSettings(maxParticipants: 4, silenceLimit: .seconds(3))
+            let renewed = try world.loseNode(oneOf([.nodeLost, .moved]), over: settings, image: image, isReported: false)
+            model.loseNode(renewed)
+            handles += model.present
+            input(.restored)
+        } catch {
+            Issue.record("the image cannot be read: \(error)")
+        }
+    }
+
     private mutating func join() {
         let name = oneOf(Self.names)
         let handle = world.newHandle(name)
@@ -140,7 +178,10 @@ private struct RandomRoom {
     private mutating func send() {
         let request = request()
         lastID += 1
-        input(.request(request, id: below(10) == 0 ? nil : lastID, from: anybody()))
+        let id = below(10) == 0 ? nil : lastID
+        let sender = anybody()
+        // It has no connection yet.
+        if !model.isRestored(sender) { input(.request(request, id: id, from: sender)) }
     }
 
     private mutating func request() -> Request {

@@ -14,6 +14,8 @@ struct RoomModel {
         var subscriptionOverrides: [TrackSID: Bool] = [:]
         /// Tracks with a start but no stop so far.
         var talking: Set<TrackSID> = []
+        /// It has not resumed since its room's node was lost.
+        var isRestored = false
     }
 
     private struct Published {
@@ -65,6 +67,25 @@ struct RoomModel {
         }
     }
 
+    /// Everybody has a new handle and no connection, and nothing is pending or published any more.
+    mutating func loseNode(_ renewed: [Identity: ParticipantHandle]) {
+        waiting = []
+        administrativeCalls = []
+        for handle in present {
+            guard var member = members.removeValue(forKey: handle), let new = renewed[member.identity] else {
+                problems.append("a participant was not restored")
+                continue
+            }
+            member.isRestored = true
+            members[new] = member
+            for (alias, track) in tracks where track.publisher == handle { tracks[alias]?.publisher = new }
+        }
+        present = renewed.values.sorted { $0.slot < $1.slot }
+    }
+
+    /// Whether a participant has not resumed since its room's node was lost.
+    func isRestored(_ handle: ParticipantHandle) -> Bool { members[handle]?.isRestored == true }
+
     mutating func follow(_ effect: Room.Effect) {
         for handle in effect.named { checkIsPresent(handle, in: effect) }
         switch effect {
@@ -76,8 +97,11 @@ struct RoomModel {
         case .reject(_, let id?, let handle): countAnswer(id, to: handle)
         case .mintToken(let handle, _, let id?): countAnswer(id, to: handle)
         case .patch(.publish(let track, let publisher)):
-            if tracks[track.alias] != nil { problems.append("alias \(track.alias.value) is used twice") }
-            tracks[track.alias] = Published(sid: track.sid, publisher: publisher)
+            if let known = tracks[track.alias] {
+                if known.sid != track.sid { problems.append("alias \(track.alias.value) is used twice") }
+            } else {
+                tracks[track.alias] = Published(sid: track.sid, publisher: publisher)
+            }
         case .patch(.unpublish(let alias, _)):
             if let track = tracks.removeValue(forKey: alias) {
                 for handle in present { members[handle]?.subscriptionOverrides[track.sid] = nil }
@@ -109,11 +133,12 @@ struct RoomModel {
                 problems.append("the publisher of \(track.sid) is gone")
                 continue
             }
+            if publisher.isRestored { continue }
             gates[alias] = publisher.isHeld ? .held : track.isMuted ? .muted : .open
             if gates[alias] != .open, members.values.contains(where: { $0.talking.contains(track.sid) }) {
                 problems.append("\(track.sid) talks while its gate is closed")
             }
-            for (handle, person) in members where handle != track.publisher {
+            for (handle, person) in members where handle != track.publisher && !person.isRestored {
                 guard person.canSubscribe, !person.isHeld, person.subscriptionOverrides[track.sid] ?? person.autoSubscribe else { continue }
                 options.insert(RoomWorld.SubscriptionOptions(subscriber: handle, alias: alias))
             }
@@ -147,12 +172,15 @@ struct RoomModel {
 
     private mutating func receive(_ event: Event, _ handle: ParticipantHandle) {
         switch event {
+        case .hello(let hello) where hello.snapshot == true: members[handle]?.talking = []
         case .talkStarted(_, let track, _):
             if members[handle]?.talking.insert(track).inserted == false { problems.append("\(track) started twice") }
         case .talkStopped(_, let track, _, _):
             if members[handle]?.talking.remove(track) == nil { problems.append("\(track) stopped without a start") }
         case .trackUnpublished(let track, _):
             if members[handle]?.talking.contains(track) == true { problems.append("\(track) never stopped") }
+            // There was no patch if its publisher has not resumed.
+            tracks = tracks.filter { $0.value.sid != track || !isRestored($0.value.publisher) }
         case .bye(.roomDeleted, _), .bye(.roomClosed, _):
             if members[handle]?.talking.isEmpty == false { problems.append("the room ended in the middle of a talkspurt") }
         default: break
@@ -225,6 +253,7 @@ struct RoomModel {
     }
 
     private mutating func forget(_ handle: ParticipantHandle) {
+        if isRestored(handle) { tracks = tracks.filter { $0.value.publisher != handle } }
         present.removeAll { $0 == handle }
         members[handle] = nil
         removeRequests(of: handle)
@@ -236,11 +265,12 @@ struct RoomModel {
     }
 
     private mutating func rename(_ old: ParticipantHandle, to new: ParticipantHandle) {
-        guard let person = members.removeValue(forKey: old), let position = present.firstIndex(of: old) else {
+        guard var person = members.removeValue(forKey: old), let position = present.firstIndex(of: old) else {
             problems.append("a handover from an unknown participant")
             return
         }
         removeRequests(of: old)
+        person.isRestored = false
         members[new] = person
         present.removeAll { $0 == new }
         present[position] = new

@@ -92,4 +92,31 @@ struct EventLogTests {
         #expect(log.events(after: 4) == nil)
         #expect(try #require(log.events(after: 5)).count == 1)
     }
+
+    // MARK: After a restore
+
+    @Test mutating func restoredLogContinuesTheNumbers() throws {
+        log = EventLog(after: 41)
+        #expect(try #require(log.events(after: 41)).isEmpty && log.events(after: 40) == nil && log.kept.isEmpty)
+        append(3)
+        #expect(log.kept.map(\.seq) == [42, 43, 44])
+    }
+
+    @Test mutating func restoredLogFollowsWhatTheClientHasSeen() {
+        log = EventLog(after: 41)
+        append(2)
+        log.advance(past: 60)
+        #expect(log.kept.map(\.seq) == [61, 62] && log.lastSeq == 62)
+        log.advance(past: 50)
+        #expect(log.lastSeq == 62, "numbers never go back")
+        append(1)
+        #expect(log.events(after: 60)?.map(\.seq) == [61, 62, 63])
+    }
+
+    @Test mutating func evictedEventsOfARestoredLogAreSkipped() {
+        log = EventLog(after: 41)
+        append(ProtocolLimits.resumeEventsMax + 5)
+        _ = log.appendHello(at: now)
+        #expect(log.kept.first?.seq == 48 && log.kept.count == ProtocolLimits.resumeEventsMax - 1)
+    }
 }

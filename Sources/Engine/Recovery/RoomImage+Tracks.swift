@@ -1,0 +1,136 @@
+internal import Wire
+
+extension RoomImage {
+    struct Track: Sendable, Hashable, Decodable {
+        /// A talkspurt that has not ended.
+        struct Talk: Sendable, Hashable, Decodable {
+            var start: UInt32
+            var age: UInt32
+        }
+
+        var info: TrackInfo
+        var talk: Talk?
+        /// Of an `ahead` track.
+        var playout: Playout?
+    }
+
+    /// The playout of an `ahead` track, whose epoch is the track's. Times are the track's.
+    struct Playout: Sendable, Hashable, Decodable {
+        struct Utterance: Sendable, Hashable, Decodable {
+            var first: UInt32
+            /// Ticks since the first frame that were played, and that were released.
+            var heard: Int32
+            var released: Int32
+            /// A subscriber that reported the position; nil for an estimate.
+            var reporter: Identity?
+        }
+
+        struct Mark: Sendable, Hashable, Decodable {
+            var ts: UInt32
+            var name: String
+        }
+
+        /// A clear that the publisher's shard has not completed.
+        struct Clear: Sendable, Hashable, Decodable {
+            var epoch: UInt8
+            var by: Identity
+            var reason: String?
+            var heard: HeardPosition
+            var first: UInt32?
+            var end: UInt32?
+            var furthest: UInt32?
+            var marks: [Mark]
+        }
+
+        var utterance: Utterance?
+        var furthest: UInt32?
+        var clearedUpTo: UInt32?
+        /// Subscribers that report their progress.
+        var reporters: [Identity]
+        var marks: [Mark]
+        var clears: [Clear]
+    }
+}
+
+extension RoomImage.Track {
+    var isValid: Bool {
+        info.alias.value > 0 && info.frameMs > 0 && (info.mode == .ahead) == (playout != nil) && playout?.isValid ?? true
+    }
+
+    init(_ track: Track, _ playout: Playout?, at now: Instant) {
+        info = track.info
+        talk = track.talk.current.map { Talk(start: $0.start.ticks, age: (now - $0.since).age) }
+        self.playout = playout.map { RoomImage.Playout($0, at: now) }
+    }
+}
+
+extension Track {
+    init(restoring track: RoomImage.Track, by publisher: Participant, at now: Instant) {
+        self.init(info: track.info, publisher: publisher.handle, publisherSID: publisher.sid)
+        if let talk = track.talk { self.talk = Talkspurt(from: MediaTime(ticks: talk.start), since: now.before(talk.age)) }
+    }
+}
+
+extension RoomImage.Playout {
+    fileprivate var isValid: Bool {
+        let utterance = utterance.map { $0.heard >= 0 && $0.heard <= $0.released } ?? true
+        let pending = clears.map(\.marks.count).reduce(marks.count, +)
+        return utterance && clears.count <= Limits.clearsPendingMax && pending <= (Limits.clearsPendingMax + 1) * Limits.marksPendingMax
+    }
+
+    init(_ playout: Playout, at now: Instant) {
+        utterance = playout.utterance.map { utterance in
+            Utterance(
+                first: utterance.first.ticks, heard: Int32(clamping: utterance.heard(at: now)),
+                released: Int32(clamping: max(utterance.clock.release(at: now), utterance.heard(at: now))),
+                reporter: utterance.isEstimated ? nil : playout.reporters.first)
+        }
+        furthest = playout.furthest?.ticks
+        clearedUpTo = playout.clearedUpTo?.ticks
+        reporters = playout.reporters
+        marks = playout.marks.map(Mark.init)
+        clears = playout.clears.map(Clear.init)
+    }
+}
+
+extension RoomImage.Playout.Mark {
+    fileprivate init(_ mark: Playout.Mark) {
+        (ts, name) = (mark.time.ticks, mark.name)
+    }
+}
+
+extension RoomImage.Playout.Clear {
+    fileprivate init(_ clear: Playout.Clear) {
+        self.init(
+            epoch: clear.epoch, by: clear.by, reason: clear.reason, heard: clear.heard, first: clear.first?.ticks, end: clear.end?.ticks,
+            furthest: clear.furthest?.ticks, marks: clear.marks.map(RoomImage.Playout.Mark.init))
+    }
+}
+
+extension Playout {
+    /// The playout of a track whose queue is lost: an utterance in progress stands still until it is cleared.
+    ///
+    /// - Parameter publisher: stands for those who cleared the track. Their requests are lost with their connections.
+    init(restoring playout: RoomImage.Playout, epoch: UInt8, by publisher: ParticipantHandle, at now: Instant) {
+        self.init(epoch: epoch, reporters: playout.reporters, at: now)
+        utterance = playout.utterance.map {
+            Utterance(first: MediaTime(ticks: $0.first), heard: Int($0.heard), by: $0.reporter, end: Int($0.released), at: now)
+        }
+        furthest = playout.furthest.map(MediaTime.init(ticks:))
+        clearedUpTo = playout.clearedUpTo.map(MediaTime.init(ticks:))
+        marks = playout.marks.map { Mark($0, at: now) }
+        let requester = Requester(handle: publisher, id: nil)
+        clears = playout.clears.map { clear in
+            Clear(
+                epoch: clear.epoch, requester: requester, by: clear.by, reason: clear.reason, heard: clear.heard,
+                first: clear.first.map(MediaTime.init(ticks:)), end: clear.end.map(MediaTime.init(ticks:)),
+                furthest: clear.furthest.map(MediaTime.init(ticks:)), marks: clear.marks.map { Mark($0, at: now) })
+        }
+    }
+}
+
+extension Playout.Mark {
+    fileprivate init(_ mark: RoomImage.Playout.Mark, at now: Instant) {
+        self.init(time: MediaTime(ticks: mark.ts), name: mark.name, since: now)
+    }
+}
