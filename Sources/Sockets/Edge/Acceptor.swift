@@ -8,6 +8,10 @@ package enum Entrance: Sendable, Hashable {
     case proxies
     /// Health checks and metrics, without TLS.
     case operations
+    /// Other nodes that forward upgrades (`HeldUpgrade`), with TLS. They are trusted like proxies.
+    case nodes
+
+    var usesTLS: Bool { self == .clients || self == .nodes }
 }
 
 /// The listeners of a loop: takes the connections that arrive, within the quota, and makes an `EdgeConnection` of each.

@@ -6,7 +6,8 @@ internal import Wire
 /// One socket from its accept (or connect) to its close: the only way that its bytes take.
 ///
 /// Content that the `stream` delivers goes to the phase that the connection is in: the requests of a client (`RequestPhase`), the
-/// upgrade that we ask a server for (`ClientUpgrade`), or the WebSocket (`Connection`). Everything that is sent goes into the stream.
+/// request that we send to a server (`OutgoingRequest`), the WebSocket (`Connection`), or another connection (`TunnelEnd`). Everything that is
+/// sent goes into the stream.
 ///
 /// The loop holds it until it is closed, and releases it at the end of the turn.
 @safe final class EdgeConnection {
@@ -17,6 +18,8 @@ internal import Wire
     @exclusivity(unchecked) private var phase: Phase
     /// The connection of `Phase.webSocket`, for frames: not retained, because the phase holds it.
     @exclusivity(unchecked) private var webSocket: Unmanaged<Connection>?
+    /// The same for `Phase.tunnel`.
+    @exclusivity(unchecked) private var tunnel: Unmanaged<TunnelEnd>?
     /// Read before each `recv`.
     @exclusivity(unchecked) private(set) var hints = PrefetchHints()
     @exclusivity(unchecked) private var input = Input.open
@@ -28,8 +31,9 @@ internal import Wire
 
     enum Phase {
         case requests(RequestPhase)
-        case client(ClientUpgrade)
+        case client(OutgoingRequest)
         case webSocket(Connection)
+        case tunnel(TunnelEnd)
         /// Nothing is passed on any more. Unsent bytes are sent, then this side of the socket is ended and input is discarded until the peer
         /// ends its own, because closing a socket with unread bytes resets the connection and the peer may lose what it was sent.
         case ending(Ending)
@@ -59,7 +63,7 @@ internal import Wire
     /// For a socket that was accepted.
     convenience init?(accepted descriptor: Int32, _ arrival: Arrival, on loop: Loop) {
         let requests = RequestPhase(isSecure: true)
-        let context = arrival.entrance == .clients ? loop.serverTLS : nil
+        let context = arrival.entrance.usesTLS ? loop.serverTLS : nil
         guard let stream = ByteStream.open(descriptor, loop.buffers, context) else { return nil }
         self.init(stream, .requests(requests), arrival, on: loop)
         requests.edge = self
@@ -68,8 +72,9 @@ internal import Wire
     }
 
     /// For a socket that connects to a server.
-    convenience init?(connecting descriptor: Int32, _ upgrade: ClientUpgrade, on loop: Loop) {
+    convenience init?(connecting descriptor: Int32, _ upgrade: OutgoingRequest, on loop: Loop) {
         let context = upgrade.endpoint.usesTLS ? loop.clientTLS : nil
+        guard context != nil || !upgrade.endpoint.usesTLS else { return nil }
         guard let stream = ByteStream.open(descriptor, loop.buffers, context) else { return nil }
         (stream as? OpenSSLStream)?.setPeer(upgrade.endpoint.host, isChecked: loop.settings.client != .anybody)
         self.init(stream, .client(upgrade), Arrival(entrance: .clients, peer: nil), on: loop)
@@ -99,11 +104,19 @@ internal import Wire
 
     var isClosed: Bool { if case .closed = unsafe phase { true } else { false } }
 
+    /// Nothing is passed on any more.
+    var hasEnded: Bool {
+        switch unsafe phase {
+        case .ending, .closed: true
+        default: false
+        }
+    }
+
     // MARK: Events
 
     /// Media is served at once, other sockets within the time that a turn has for them: one that is left out is reported again.
     func handle(_ status: Int32, _ events: Int32) {
-        if unsafe webSocket != nil, status == 0 {
+        if unsafe webSocket != nil || tunnel != nil, status == 0 {
             if events == SocketPoll.readable { unsafe hints.fetch() }
             return serve(events)
         }
@@ -122,6 +135,7 @@ internal import Wire
     private func serve(_ events: Int32) {
         if events & SocketPoll.writable != 0 { becameWritable() }
         if events & SocketPoll.readable != 0, !isClosed { read() }
+        if events & SocketPoll.disconnected != 0 { hungUp() }
     }
 
     private func becameWritable() {
@@ -130,6 +144,7 @@ internal import Wire
         guard unsafe !stream.isCongested else { return }
         switch unsafe phase {
         case .webSocket(let connection): connection.becameWritable()
+        case .tunnel(let tunnel): tunnel.becameWritable()
         case .requests(let requests): requests.becameWritable()
         case .client: break
         case .ending: endOutput()
@@ -169,6 +184,7 @@ internal import Wire
 
     private func deliver(_ content: UnsafeMutableRawBufferPointer) {
         if let webSocket = unsafe webSocket { return unsafe webSocket._withUnsafeGuaranteedRef { unsafe $0.receive(content) } }
+        if let tunnel = unsafe tunnel { return unsafe tunnel._withUnsafeGuaranteedRef { unsafe $0.receive(content) } }
         switch unsafe phase {
         case .requests(let requests):
             noteHandshake(of: requests)
@@ -178,7 +194,7 @@ internal import Wire
             ending.discardedBytes += content.count
             unsafe phase = .ending(ending)
             if ending.discardedBytes > Self.discardedBytesMax { close() }
-        case .webSocket, .closed: break
+        case .webSocket, .tunnel, .closed: break
         }
     }
 
@@ -197,10 +213,21 @@ internal import Wire
         // The response under way is still sent.
         case .requests(let requests): requests.inputEnded()
         case .webSocket(let connection): connection.inputEnded()
-        case .client, .closed: fail()
+        case .tunnel(let tunnel): tunnel.inputEnded()
+        case .client(let request): request.inputEnded()
+        case .closed: break
         case .ending(let ending): if ending.hasEndedOutput { close() }
         }
         updateWatch()
+    }
+
+    /// The peer has ended its side while reading is paused.
+    private func hungUp() {
+        guard unsafe input == .paused else { return }
+        // It would be reported again and again. The end itself comes with the bytes before it.
+        noticesHangup = false
+        updateWatch()
+        if case .requests(let requests) = unsafe phase { requests.hungUp() }
     }
 
     /// To be called after everything that changes what can happen next.
@@ -208,12 +235,16 @@ internal import Wire
         guard !isClosed else { return }
         var events: Int32 = 0
         if unsafe input == .open { events |= SocketPoll.readable }
+        if unsafe input == .paused && noticesHangup { events |= SocketPoll.disconnected }
         if unsafe stream.isCongested || wantsWritable { events |= SocketPoll.writable }
         unsafe poll.watch(for: events)
     }
 
     /// The phase wants to know when the socket takes bytes, though none wait in the stream.
     var wantsWritable = false
+
+    /// While reading is paused, the phase wants to know that the peer has left.
+    var noticesHangup = false
 
     /// Pauses or resumes reading; meanwhile the peer's bytes stay in the kernel.
     func setReading(_ reads: Bool) {
@@ -251,12 +282,24 @@ internal import Wire
         connection.opened(on: self)
     }
 
+    /// The upgrade has been passed on: from now on this connection's bytes go to another one.
+    func begin(_ end: TunnelEnd) {
+        setDeadline(after: nil)
+        unsafe phase = .tunnel(end)
+        unsafe tunnel = unsafe Unmanaged.passUnretained(end)
+        wantsWritable = false
+        noticesHangup = true
+        takeover.want()
+        continueTakeover()
+        setReading(true)
+    }
+
     /// TLS has made progress, before or shortly after the upgrade.
     private func continueHandshakes() {
         switch unsafe phase {
         case .requests(let requests): if isHandshakeDone { noteHandshake(of: requests) }
         case .client(let upgrade): upgrade.advance()
-        case .webSocket: continueTakeover()
+        case .webSocket, .tunnel: continueTakeover()
         default: break
         }
     }
@@ -274,7 +317,11 @@ internal import Wire
         let before = unsafe stream
         guard let records = unsafe takeover.advance(before, with: loop.settings.fastPath, isServer: arrival.peer != nil) else { return }
         unsafe stream = records
-        if case .webSocket(let connection) = unsafe phase { connection.streamChanged() }
+        switch unsafe phase {
+        case .webSocket(let connection): connection.streamChanged()
+        case .tunnel(let end): end.streamChanged()
+        default: break
+        }
         (before as? OpenSSLStream)?.release()
     }
 
@@ -287,7 +334,23 @@ internal import Wire
             stream: UInt(bitPattern: Unmanaged.passUnretained(stream).toOpaque()), cipher: stream.openingAddress)
     }
 
+    /// The same for a connection whose messages go to another one.
+    func setHints(of end: TunnelEnd, to other: EdgeConnection) {
+        unsafe hints = unsafe PrefetchHints(
+            connection: UInt(bitPattern: Unmanaged.passUnretained(end).toOpaque()),
+            stream: UInt(bitPattern: Unmanaged.passUnretained(stream).toOpaque()), cipher: stream.openingAddress,
+            other: UInt(bitPattern: Unmanaged.passUnretained(other).toOpaque()),
+            otherStream: UInt(bitPattern: Unmanaged.passUnretained(other.stream).toOpaque()), otherCipher: other.stream.sealingAddress)
+    }
+
     // MARK: The end
+
+    /// Ends this side's content after what has been written. What the peer sends is still received.
+    func endContent() {
+        unsafe isOutputOpen = false
+        unsafe stream.end()
+        updateWatch()
+    }
 
     /// Ends the connection after what has been written, giving the peer this long to end its side.
     func end(within span: Duration) {
@@ -295,7 +358,7 @@ internal import Wire
         if case .ending = unsafe phase { return }
         let before = unsafe phase
         unsafe phase = .ending(Ending())
-        unsafe webSocket = nil
+        unsafe (webSocket, tunnel) = (nil, nil)
         unsafe isOutputOpen = false
         unsafe loop.noteEnded(before)
         unsafe stream.end()
@@ -317,11 +380,22 @@ internal import Wire
     /// The connection is broken, or is to look like it.
     func fail() { close() }
 
+    /// Breaks a tunnel or a forward to a node.
+    ///
+    /// - Parameter name: nil for any.
+    func breakTunnel(to name: String?) {
+        switch unsafe phase {
+        case .tunnel(let end): if name == nil || end.name == name { fail() }
+        case .client(let forward as Forward): if name == nil || forward.name == name { forward.fail(.ended) }
+        default: break
+        }
+    }
+
     private func close() {
         guard !isClosed else { return }
         let before = unsafe phase
         unsafe phase = .closed
-        unsafe webSocket = nil
+        unsafe (webSocket, tunnel) = (nil, nil)
         unsafe isOutputOpen = false
         setDeadline(after: nil)
         unsafe poll.close()
@@ -340,9 +414,9 @@ internal import Wire
     func expired() {
         switch unsafe phase {
         case .requests(let requests): requests.expired()
-        case .client(let upgrade): upgrade.failed("it took too long")
+        case .client(let request): request.expired()
         case .webSocket(let connection): connection.closeExpired()
-        case .ending, .closed: close()
+        case .tunnel, .ending, .closed: close()
         }
     }
 }

@@ -28,6 +28,10 @@ internal import Wire
         var body: [UInt8] = []
         /// When the body must be complete.
         var bodyDeadline: Instant
+        /// Made for an upgrade only.
+        var received: ReceivedRequest?
+        /// The delegate decides on the upgrade.
+        var held: HeldUpgrade?
         /// Once the request is complete.
         var library: LibraryRequest?
         var exchange: HTTPExchange?
@@ -46,7 +50,7 @@ internal import Wire
         self.isSecure = isSecure
     }
 
-    private var loop: Loop? { unsafe edge?.loop }
+    var loop: Loop? { unsafe edge?.loop }
 
     // MARK: Input
 
@@ -75,7 +79,7 @@ internal import Wire
                 check(head)
                 if current?.fault == nil { edge.setDeadline(after: loop.transferTimeout) }
             case .body(let piece): collect(piece, loop)
-            case .end: serve()
+            case .end: if !hold() { serve() }
             case .fault(let fault): refuse(.malformed(fault))
             case .headTooLong:
                 isOver = true
@@ -111,6 +115,67 @@ internal import Wire
         serve()
     }
 
+    // MARK: An upgrade that another node may serve
+
+    /// Asks the delegate whether the upgrade is to wait for its decision.
+    ///
+    /// An untrusted peer or a client without TLS where it is required is never held, because another node would take the request for ours.
+    private func hold() -> Bool {
+        guard let edge, let loop, let request = current, request.head.upgrades, request.fault == nil, isSecure else { return false }
+        let received = received(request.head)
+        current?.received = received
+        guard received.source.isTrusted else { return false }
+        let held = HeldUpgrade(received, of: self)
+        current?.held = held
+        edge.setDeadline(after: .seconds(loop.settings.holdSecondsMax))
+        edge.noticesHangup = true
+        if unsafe loop.delegate.hold(held) {
+            hasHadARequest = true
+            if !edge.hasEnded { edge.setReading(false) }
+            return true
+        }
+        held.release()
+        current?.held = nil
+        edge.noticesHangup = false
+        return edge.hasEnded
+    }
+
+    /// The client of the held upgrade still waits for the response.
+    var hasClient: Bool { current?.held != nil && edge.map { !$0.hasEnded } == true }
+
+    /// The upgrade is served here after all. Not at once, because the delegate may be in a call of libwebsockets.
+    func serveHeld() {
+        edge?.setDeadline(after: .seconds(HTTPExchange.answerSecondsMax))
+        continueLater()
+    }
+
+    func refuseHeld(_ response: HTTPServerResponse) {
+        isOver = true
+        waiting = []
+        unsafe response.refusal.withUnsafeBytes { _ = unsafe edge?.write($0) }
+        edge?.end(within: .seconds(Self.endSecondsMax))
+    }
+
+    /// Passes on another node's response to the upgrade, and the connection to the tunnel.
+    ///
+    /// - Returns: false if the client has left.
+    func join(_ home: EdgeConnection, _ response: [UInt8], _ name: String) -> Bool {
+        guard let edge, hasClient else { return false }
+        // A client waits for the response before it sends frames (RFC 6455 section 4.1).
+        guard waiting.isEmpty, unsafe response.withUnsafeBytes({ unsafe edge.write($0) }) else {
+            edge.fail()
+            return false
+        }
+        current = nil
+        TunnelEnd.join(edge, home, name)
+        return true
+    }
+
+    /// The client has left while nothing is read from it.
+    func hungUp() {
+        if current?.held != nil { edge?.fail() }
+    }
+
     // MARK: Through libwebsockets
 
     private func serve() {
@@ -134,7 +199,7 @@ internal import Wire
     func admit(_ wsi: OpaquePointer) -> Bool {
         guard let edge, let loop, let head = current?.head, head.upgrades, current?.fault == nil else { return false }
         let connection = Connection(loop: loop, isServer: true, tcp: edge.tcp)
-        if let response = unsafe loop.delegate.admit(received(head), as: connection) {
+        if let response = unsafe loop.delegate.admit(current?.received ?? received(head), as: connection) {
             unsafe response.refuseUpgrade(of: wsi)
             return false
         }
@@ -197,6 +262,7 @@ internal import Wire
 
     func becameWritable() {
         edge?.wantsWritable = false
+        if let held = current?.held { return serve(held) }
         drain()
         current?.exchange?.proceed()
         if current == nil { read() }
@@ -206,6 +272,14 @@ internal import Wire
     func continueLater() {
         edge?.wantsWritable = true
         edge?.updateWatch()
+    }
+
+    private func serve(_ held: HeldUpgrade) {
+        guard held.takeServing() else { return }
+        current?.held = nil
+        edge?.noticesHangup = false
+        edge?.setReading(true)
+        serve()
     }
 
     /// Gives the client time for the next piece of the response.
@@ -248,6 +322,7 @@ internal import Wire
 
     /// The deadline has passed: of the handshake, a head, a body or a response.
     func expired() {
+        if let held = current?.held, let loop { return unsafe refuseHeld(loop.delegate.unavailable(held)) }
         if let request = current, request.library == nil, request.fault == nil { return refuse(.bodyTooSlow) }
         if hasClientProgressed { return progressed() }
         edge?.fail()
@@ -256,6 +331,7 @@ internal import Wire
     func ended() {
         guard let request = current else { return }
         current = nil
+        if let loop { request.held?.ended(on: loop) }
         request.exchange?.abandon()
         loop?.giveBackBodyBytes(request.body.count)
         request.library?.close()

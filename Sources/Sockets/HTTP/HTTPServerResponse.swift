@@ -44,14 +44,18 @@ extension HTTPField.Name {
 
 // MARK: Writing through libwebsockets
 extension HTTPServerResponse {
-    /// Writes the response to a refused upgrade, after which the connection ends.
+    /// The response to a refused upgrade, after which the connection ends.
     ///
     /// Assembled by hand: libwebsockets' own would be HTTP/1.0 at this point, and some WebSocket clients accept only HTTP/1.1.
-    func refuseUpgrade(of wsi: OpaquePointer) {
+    var refusal: [UInt8] {
         var head = "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n"
         for field in fields { head += "\(field.name.rawName): \(field.value)\r\n" }
         head += "Content-Length: \(body.count)\r\nConnection: close\r\n\r\n"
-        var message = [UInt8](repeating: 0, count: Int(patchbay_lws_pre)) + Array(head.utf8) + body
+        return Array(head.utf8) + body
+    }
+
+    func refuseUpgrade(of wsi: OpaquePointer) {
+        var message = [UInt8](repeating: 0, count: Int(patchbay_lws_pre)) + refusal
         unsafe message.withUnsafeMutableBufferPointer { buffer in
             let count = buffer.count - Int(patchbay_lws_pre)
             _ = unsafe lws_write(wsi, buffer.baseAddress! + Int(patchbay_lws_pre), count, LWS_WRITE_HTTP_HEADERS)

@@ -19,7 +19,7 @@ package import Wire
     let buffers = StreamBuffers()
     private var uv: UVLoop!
     private var acceptor: Acceptor!
-    private var edges = EdgeTable()
+    private(set) var edges = EdgeTable()
     @exclusivity(unchecked) private var turn = Turn()
     var scratch = Scratch()
     /// Of HTTP request bodies that are being received or processed.
@@ -192,6 +192,7 @@ package import Wire
             requests.ended()
         case .client(let upgrade): upgrade.ended()
         case .webSocket(let connection): connection.ended()
+        case .tunnel(let end): end.ended()
         case .ending, .closed: break
         }
     }
@@ -221,12 +222,15 @@ package import Wire
     ///
     /// - Parameter forwardedFor: the values of X-Forwarded-For, joined by commas.
     func source(of entrance: Entrance, _ peer: IPAddress, forwardedFor: String?) -> RequestSource {
-        guard entrance == .proxies else { return RequestSource(entrance: entrance, address: peer.forLimits, isTrusted: true) }
-        let client = settings.proxies.client(of: peer, forwardedFor: forwardedFor)
+        guard entrance == .proxies || entrance == .nodes else {
+            return RequestSource(entrance: entrance, address: peer.forLimits, isTrusted: true)
+        }
+        let trust = entrance == .nodes ? settings.nodes : settings.proxies
+        let client = trust.client(of: peer, forwardedFor: forwardedFor)
         if client.isMalformed { counters.forwardedForMalformed += 1 }
         // With the PROXY protocol, the connection itself was checked when it was accepted.
-        let isTrusted = settings.proxies.usesProxyProtocol || settings.proxies.trusts(peer)
-        return RequestSource(entrance: .proxies, address: client.address.forLimits, isTrusted: isTrusted)
+        let isTrusted = (entrance == .proxies && trust.usesProxyProtocol) || trust.trusts(peer)
+        return RequestSource(entrance: entrance, address: client.address.forLimits, isTrusted: isTrusted)
     }
 
     /// A listener has stopped accepting for a while.
@@ -246,6 +250,18 @@ package import Wire
         }
         connection.ended()
         return connection
+    }
+
+    // MARK: Tunnels
+
+    /// Upgrades that were forwarded and whose bytes are passed on.
+    package var tunnelCount: Int { counters.tunnelsOpen }
+
+    /// Breaks all tunnels to a node, so that their clients connect again. Forwards to it that are under way fail.
+    ///
+    /// - Parameter name: as given to `HeldUpgrade.forward`; nil for all nodes.
+    package func endTunnels(to name: String? = nil) {
+        for edge in edges.open { edge.breakTunnel(to: name) }
     }
 
     // MARK: Request bodies
@@ -277,6 +293,14 @@ package struct LoopCounters: Sendable {
     package var proxyHeadersRefused: [ProxyHeader.Fault: UInt64] = [:]
     /// Requests of proxies with an `X-Forwarded-For` that is no list of addresses.
     package var forwardedForMalformed: UInt64 = 0
+    /// Upgrades that another node has accepted (`HeldUpgrade.forward`), and attempts that have failed.
+    package var upgradesForwarded: UInt64 = 0
+    package var forwardsFailed: UInt64 = 0
+    /// Now.
+    package var tunnelsOpen = 0
+    /// Bytes passed on from clients to other nodes, and from those to clients.
+    package var tunnelBytesIn: UInt64 = 0
+    package var tunnelBytesOut: UInt64 = 0
 
     package init() {}
 }

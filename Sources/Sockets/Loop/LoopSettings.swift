@@ -13,8 +13,14 @@ package struct LoopSettings: Sendable {
     package var operationsQuota = ConnectionQuota(limit: 64)
     /// How long a peer may take for TLS, and again for its request, in seconds.
     package var handshakeSecondsMax = 10
+    /// How long the delegate and other nodes may take for an upgrade that is held, from its request to its response, in seconds.
+    package var holdSecondsMax = 10
+    /// How long one attempt to forward it may take, in seconds.
+    package var forwardSecondsMax = 5
     /// The peers that are trusted at listeners for proxies.
     package var proxies = ProxyTrust()
+    /// The other nodes, which are trusted at listeners for nodes.
+    package var nodes = ProxyTrust()
     /// Whether records after the handshake are ours.
     package var fastPath = TLSFastPath(.off)
 

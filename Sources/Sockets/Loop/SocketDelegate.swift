@@ -5,6 +5,16 @@ package import Wire
 ///
 /// The one protocol on a frame's way: it is called once per message, and keeps everything above free of C.
 package protocol SocketDelegate: AnyObject {
+    /// A client asks to upgrade to WebSocket. Called before `admit`.
+    ///
+    /// - Returns: false to have it served here at once; true to decide by methods of `upgrade`, now or later.
+    func hold(_ upgrade: HeldUpgrade) -> Bool
+    /// A forward has failed. Another decision must follow.
+    func failed(_ upgrade: HeldUpgrade, _ failure: ForwardFailure)
+    /// The client has left before the decision, or before a forward was done, or was refused because that took too long.
+    func abandoned(_ upgrade: HeldUpgrade)
+    /// The response to an upgrade whose decision takes too long.
+    func unavailable(_ upgrade: HeldUpgrade) -> HTTPServerResponse
     /// A client asks to upgrade to WebSocket. Nil accepts; a response is sent instead and ends the connection.
     func admit(_ request: ReceivedRequest, as connection: Connection) -> HTTPServerResponse?
     /// A whole HTTP request has arrived. Respond now or later with `HTTPExchange.respond`.
@@ -32,6 +42,12 @@ package protocol SocketDelegate: AnyObject {
 }
 
 extension SocketDelegate {
+    package func hold(_ upgrade: HeldUpgrade) -> Bool { false }
+    package func failed(_ upgrade: HeldUpgrade, _ failure: ForwardFailure) {
+        upgrade.refuse(unavailable(upgrade))
+    }
+    package func unavailable(_ upgrade: HeldUpgrade) -> HTTPServerResponse { HTTPServerResponse(status: .serviceUnavailable) }
+    package func abandoned(_ upgrade: HeldUpgrade) {}
     package func admit(_ request: ReceivedRequest, as connection: Connection) -> HTTPServerResponse? {
         HTTPServerResponse(status: .notFound)
     }

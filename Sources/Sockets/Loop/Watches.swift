@@ -7,6 +7,8 @@ internal import CLibwebsockets
 
     static var readable: Int32 { Int32(UV_READABLE.rawValue) }
     static var writable: Int32 { Int32(UV_WRITABLE.rawValue) }
+    /// The peer has ended its side.
+    static var disconnected: Int32 { Int32(UV_DISCONNECT.rawValue) }
 
     /// - Parameter edge: receives the events; must outlive the watch.
     /// - Returns: nil if libuv cannot watch the descriptor.

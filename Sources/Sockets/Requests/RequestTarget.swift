@@ -41,6 +41,9 @@ package struct Query: Hashable, Sendable {
     /// As in the target; decoding it succeeds.
     private let text: [UInt8]
 
+    /// As in the target.
+    var encoded: [UInt8] { text }
+
     package init() { text = [] }
 
     init(_ text: ArraySlice<UInt8>) throws(RequestFault) {

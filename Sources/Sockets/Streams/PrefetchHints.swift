@@ -34,6 +34,12 @@ package struct PrefetchHints {
         sender = [connection, stream, cipher, 0, 0]
     }
 
+    /// For a connection whose messages go to another one.
+    init(connection: UInt, stream: UInt, cipher: UInt, other: UInt, otherStream: UInt, otherCipher: UInt) {
+        sender = [connection, stream, cipher, 0, 0]
+        subscriber = [other, 0, otherStream, otherCipher]
+    }
+
     init(sender: UInt, track: UInt, subscriber: UInt, connection: UInt, stream: UInt, cipher: UInt) {
         self.sender = [0, 0, 0, sender, track]
         self.subscriber = [subscriber, connection, stream, cipher]
