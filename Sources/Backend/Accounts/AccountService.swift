@@ -185,6 +185,8 @@ extension StoreError: HTTPErrorConvertible {
                 "the store is full; nothing was written, try again later", retryAfterSeconds: 30)
         case .busy, .cancelled:
             HTTPError(.storeBusy, "the store is busy; try again", retryAfterSeconds: 1)
+        case .superseded:
+            HTTPError(.storeBusy, "the room has moved to another gateway; try again", retryAfterSeconds: 1)
         case .unreachable:
             HTTPError(.storeBusy, "the store cannot be reached at the moment; try again", retryAfterSeconds: 5)
         default: HTTPError(.storeFailed, "the store failed; see the gateway's log for this request ID")

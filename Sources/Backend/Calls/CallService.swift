@@ -447,12 +447,16 @@ package actor CallService: Service {
     }
 
     private func store(_ announcement: Announcement, in room: String) {
-        guard !announcement.webhooks.isEmpty || announcement.call != nil || !announcement.audio.isEmpty else { return }
+        guard !announcement.isEmpty else { return }
         let (webhookStore, events, outlet, log) = (webhookStore, auditEvents, collaborators.conversations, log)
         let isTaken = events.append(
-            RoomWrite(room) {
+            RoomWrite(room) { fence in
                 do {
-                    try await events.persisting { try await webhookStore.announce(announcement, telling: outlet, at: .now) }
+                    try await events.persisting {
+                        try await webhookStore.announce(announcement, telling: outlet, fencedBy: fence, at: .now)
+                    }
+                } catch StoreError.superseded(let number) {
+                    throw StoreError.superseded(byNumber: number)
                 } catch {
                     log.error("webhooks or the history of a call were lost", metadata: ["error": "\(error)"])
                 }

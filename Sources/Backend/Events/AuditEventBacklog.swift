@@ -31,10 +31,10 @@ struct AuditEventBacklog {
         items.append(.event(event))
     }
 
-    mutating func append(_ write: RoomWrite) {
+    mutating func append(_ write: RoomWrite, _ epoch: RoomEpoch?) {
         appendMissing()
         writeCount += 1
-        items.append(.write(write))
+        items.append(.write(write, epoch))
     }
 
     mutating func noteMissing(_ event: RoomAuditEvent) {

@@ -10,10 +10,12 @@ package import Wire
 /// state (`RoomService.rooms()`). Appending never blocks a shard.
 ///
 /// Events and writes of one room are in order, and so are the webhooks that report them. Those of different rooms are not ordered.
+///
+/// In a cluster, each has the epoch in which this node hosted the room when it was appended.
 package final class AuditEventQueue: Sendable {
     package enum Item: Sendable, Hashable {
         case event(RoomAuditEvent)
-        case write(RoomWrite)
+        case write(RoomWrite, RoomEpoch?)
         /// Events that were dropped, and their rooms. The list is incomplete if it has `roomsNamedMax` entries.
         case missing(count: Int, rooms: [String])
     }
@@ -37,6 +39,7 @@ package final class AuditEventQueue: Sendable {
     package let joinError: @Sendable (_ room: String, Identity) -> HTTPError?
     /// The briefing for assistants in a room. Called for every join.
     package let briefing: @Sendable (_ room: String) -> SessionBriefing?
+    private let epoch: (@Sendable (_ room: String) -> RoomEpoch?)?
     /// Called synchronously with every event, including dropped ones, after it was appended. Must not block.
     private let observer: @Sendable (RoomAuditEvent) -> Void
 
@@ -44,11 +47,14 @@ package final class AuditEventQueue: Sendable {
     ///   - countMax: maximum number of queued events.
     ///   - bytesMax: maximum bytes of text in queued events.
     ///   - writesMax: maximum number of queued writes.
+    ///   - epoch: the epoch in which this node hosts a room (`RoomHomes.epoch`); nil without a cluster. Called with every event and write,
+    ///     within a lock.
     package init(
         countMax: Int = 10_000, bytesMax: Int = 32 << 20, writesMax: Int = 10_000,
         reporting: @escaping @Sendable (_ room: String) -> RoomReporting = { _ in .events },
         joinError: @escaping @Sendable (_ room: String, Identity) -> HTTPError? = { _, _ in nil },
         briefing: @escaping @Sendable (_ room: String) -> SessionBriefing? = { _ in nil },
+        epoch: (@Sendable (_ room: String) -> RoomEpoch?)? = nil,
         observer: @escaping @Sendable (RoomAuditEvent) -> Void = { _ in }
     ) {
         self.countMax = countMax
@@ -57,11 +63,17 @@ package final class AuditEventQueue: Sendable {
         self.reporting = reporting
         self.joinError = joinError
         self.briefing = briefing
+        self.epoch = epoch
         self.observer = observer
     }
 
     /// Number of queued events and writes.
     package var count: Int { state.withLock { $0.items.count } }
+    /// Whether events without an epoch are refused.
+    var isInCluster: Bool { epoch != nil }
+
+    /// The epoch in which this node hosts a room at present; nil without a cluster.
+    func epoch(of room: String) -> RoomEpoch? { epoch?(room) }
 
     @discardableResult
     package func append(_ event: RoomAuditEvent) -> Outcome {
@@ -70,6 +82,9 @@ package final class AuditEventQueue: Sendable {
                 state.noteMissing(event)
                 return (.refused(isFirst: state.missing == 1), nil)
             }
+            var event = event
+            // Under the lock, so that the epochs of a room's items ascend.
+            event.epoch = epoch(of: event.room.info.name)
             state.append(event)
             return (.taken, state.takeReader())
         }
@@ -83,7 +98,7 @@ package final class AuditEventQueue: Sendable {
     func append(_ write: RoomWrite) -> Bool {
         let (isTaken, reader) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
             guard state.writeCount < writesMax, !state.isFinished else { return (false, nil) }
-            state.append(write)
+            state.append(write, epoch(of: write.room))
             return (true, state.takeReader())
         }
         reader?.resume()
@@ -149,11 +164,12 @@ extension AuditEventQueue: AsyncSequence {
 /// A service's write about a room, which the queue's reader performs after everything that was appended about the room before.
 package final class RoomWrite: Sendable {
     package let room: String
-    let perform: @Sendable () async -> Void
+    /// - Throws: `StoreError.superseded` if the store refuses the fence. Other errors are handled by the body.
+    let perform: @Sendable (RoomFence?) async throws -> Void
     /// Called when the write is performed or lost.
     private let ended: @Sendable () -> Void
 
-    init(_ room: String, ended: @escaping @Sendable () -> Void = {}, perform: @escaping @Sendable () async -> Void) {
+    init(_ room: String, ended: @escaping @Sendable () -> Void = {}, perform: @escaping @Sendable (RoomFence?) async throws -> Void) {
         self.room = room
         self.ended = ended
         self.perform = perform
@@ -170,19 +186,21 @@ extension RoomWrite: Hashable {
 extension AuditEventQueue {
     /// Performs a write after the room's earlier events and writes, and returns its result.
     ///
+    /// - Parameter body: is passed the fence of what it writes about the room: nil without a cluster, and for a room that is not open here.
     /// - Throws: what `body` throws; `busy` if too many writes are queued; `full` or `busy` if an earlier write waits for the store: the body
     ///   is then performed once the store has recovered.
-    func performing<T: Sendable>(_ room: String, _ body: @escaping @Sendable () async throws -> T) async throws -> T {
+    func performing<T: Sendable>(_ room: String, _ body: @escaping @Sendable (RoomFence?) async throws -> T) async throws -> T {
         let (results, continuation) = AsyncThrowingStream.makeStream(of: T.self, bufferingPolicy: .bufferingOldest(1))
         let waiter = state.withLock { $0.addWaiter { continuation.finish(throwing: $0) } }
         defer { state.withLock { $0.removeWaiter(waiter) } }
         guard
             append(
-                RoomWrite(room, ended: { continuation.finish() }) {
+                RoomWrite(room, ended: { continuation.finish() }) { fence in
                     do {
-                        continuation.yield(try await body())
+                        continuation.yield(try await body(fence))
                     } catch {
                         continuation.finish(throwing: error)
+                        throw error
                     }
                 })
         else { throw StoreError.busy }
@@ -194,7 +212,7 @@ extension AuditEventQueue {
     func settle(_ rooms: [String], within span: Duration) async {
         guard !rooms.isEmpty else { return }
         await withTaskGroup { group in
-            group.addTask { for room in rooms { _ = try? await self.performing(room) {} } }
+            group.addTask { for room in rooms { _ = try? await self.performing(room) { _ in } } }
             group.addTask { try? await Task.sleep(for: span) }
             await group.next()
             group.cancelAll()
@@ -225,6 +243,8 @@ package struct RoomAuditEvent: Sendable, Hashable {
     package var room: Room.Snapshot
     /// Milliseconds since 1970.
     package var at: Int64
+    /// The epoch in which this node hosted the room; nil without a cluster.
+    package var epoch: RoomEpoch?
 
     package init(_ event: Event, room: Room.Snapshot, at: Int64) {
         self.event = event

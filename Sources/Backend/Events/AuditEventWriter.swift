@@ -11,6 +11,9 @@ internal import Wire
 ///
 /// Rooms are independent, so that their writes share commits; the events and writes of one room are stored one after another.
 ///
+/// In a cluster, each write of a room is fenced by the epoch in which this node hosted the room. What the store refuses is lost, and so are
+/// the room's later events of the same epoch; other rooms are not concerned.
+///
 /// The single reader of the `AuditEventQueue`. Runs, together with `SessionMaintenance`, until the queue is finished, that is until the
 /// gateway has stopped. If it is cancelled, what is left in the queue is lost.
 package struct AuditEventWriter: Service {
@@ -20,13 +23,15 @@ package struct AuditEventWriter: Service {
     private let webhooks: WebhookWriter
     private let webhookStore: Webhooks
     private let maintenance: SessionMaintenance
+    private let refused: SupersededRooms
     /// Rooms whose items are written at the same time, and further items taken from the queue: enough for shared commits.
     private static let (roomsMax, itemsMax) = (128, 256)
     private let log = Logger(label: "patchbay.sessions")
 
     init(
         events: AuditEventQueue, sessions: SessionService, calls: CallRooms, webhooks: WebhookWriter, webhookStore: Webhooks,
-        maintenance: SessionMaintenance
+        maintenance: SessionMaintenance, counters: ServiceCounters,
+        superseded: (@Sendable (_ room: String, _ byNumber: UInt64) -> Void)?
     ) {
         self.events = events
         self.sessions = sessions
@@ -34,6 +39,7 @@ package struct AuditEventWriter: Service {
         self.webhooks = webhooks
         self.webhookStore = webhookStore
         self.maintenance = maintenance
+        refused = SupersededRooms(counters: counters, log: log, report: superseded)
     }
 
     package func run() async throws {
@@ -72,7 +78,7 @@ package struct AuditEventWriter: Service {
     private func room(of item: AuditEventQueue.Item) -> String? {
         switch item {
         case .event(let event): return event.room.info.name
-        case .write(let write): return write.room
+        case .write(let write, _): return write.room
         case .missing(let count, let rooms):
             log.error(
                 "audit events were dropped; the store was too slow",
@@ -84,34 +90,66 @@ package struct AuditEventWriter: Service {
     private func write(_ item: AuditEventQueue.Item) async {
         switch item {
         case .missing: break
-        case .write(let write): await write.perform()
+        case .write(let write, let epoch):
+            do {
+                try await write.perform(epoch.map { RoomFence(write.room, $0, at: .now) })
+            } catch StoreError.superseded(let number) {
+                refused.note(write.room, epoch, byNumber: number)
+            } catch {
+                // Its error is handled where the write was appended.
+            }
         case .event(let event): await write(event)
         }
     }
 
     private func write(_ event: RoomAuditEvent) async {
+        let room = event.room.info.name
+        let isKnownAsRefused = event.epoch.map { refused.contains(room, $0) } ?? events.isInCluster
+        var number: UInt64?
+        if !isKnownAsRefused {
+            do {
+                return try await write(event, fencedBy: event.epoch.map { RoomFence(room, $0, at: .now) })
+            } catch StoreError.superseded(let higher) {
+                number = higher
+            } catch {
+                return log.error("an audit event was not stored", metadata: ["error": "\(error)"])
+            }
+        }
+        refused.note(room, event.epoch, byNumber: number)
+        // The room has ended here only. It may be open here again, in a later epoch.
+        if case .room(.finished) = event.event, events.epoch(of: room).map({ $0 == event.epoch }) ?? true {
+            sessions.sessionRooms.forget(room)
+        }
+    }
+
+    /// - Throws: `superseded`.
+    private func write(_ event: RoomAuditEvent, fencedBy fence: RoomFence?) async throws {
+        let room = event.room.info.name
         switch event.event {
-        case .room(.transcribed(let transcribed)): await write(transcribed, event)
-        case .room(.typed(let typed)): await write(typed, event)
+        case .room(.transcribed(let transcribed)): try await write(transcribed, event, fencedBy: fence)
+        case .room(.typed(let typed)): try await write(typed, event, fencedBy: fence)
         default: break
         }
-        let room = event.room.info.name
         let session = sessions.sessionRooms.session(of: room)
         let announcement = webhooks.announcement(
             of: event, session: session?.id, user: session?.userID, trace: session?.trace ?? calls.trace(of: room))
-        if !announcement.webhooks.isEmpty { await persist { try await webhookStore.announce(announcement, at: .now) } }
-        if case .room(.finished(let reason)) = event.event, reason != .serverShutdown { await endSession(of: room) }
+        if !announcement.isEmpty {
+            try await persist { try await webhookStore.announce(announcement, fencedBy: fence, at: .now) }
+        }
+        if case .room(.finished(let reason)) = event.event, reason != .serverShutdown { try await endSession(of: room, fencedBy: fence) }
     }
 
     /// A session ends with its room, except in a shutdown: then it continues in the next process.
-    private func endSession(of room: String) async {
+    private func endSession(of room: String, fencedBy fence: RoomFence?) async throws {
         guard let owner = sessions.sessionRooms.owner(of: room) else { return }
         let request = sessions.sessionRooms.endingRequest(of: room)
-        await persist { _ = try await sessions.storeEnd(of: owner.session, of: owner.user, request: request) }
+        try await persist {
+            _ = try await sessions.storeEnd(of: owner.session, of: owner.user, request: request, fencedBy: fence)
+        }
         sessions.sessionRooms.remove(room)
     }
 
-    private func write(_ transcribed: Room.TranscribedSegment, _ event: RoomAuditEvent) async {
+    private func write(_ transcribed: Room.TranscribedSegment, _ event: RoomAuditEvent, fencedBy fence: RoomFence?) async throws {
         guard let (user, session) = sessions.sessionRooms.owner(of: event.room.info.name) else { return }
         let segment = transcribed.segment
         let text = segment.spokenText
@@ -125,10 +163,10 @@ package struct AuditEventWriter: Service {
             audioRef: transcribed.isRecorded
                 ? transcribed.track.flatMap { track in event.room.recording.map { RecordedFile.name(of: track, in: $0) } } : nil,
             durationMs: length > 0 ? Int(length) : nil, revision: segment.rev)
-        await persist { _ = try await sessions.store.append(turn, of: user) }
+        try await persist { _ = try await sessions.store.append(turn, of: user, fencedBy: fence) }
     }
 
-    private func write(_ typed: Room.TypedText, _ event: RoomAuditEvent) async {
+    private func write(_ typed: Room.TypedText, _ event: RoomAuditEvent, fencedBy fence: RoomFence?) async throws {
         guard let (user, session) = sessions.sessionRooms.owner(of: event.room.info.name) else { return }
         // The history is the user's: what others tell each other is not part of it.
         guard
@@ -138,11 +176,13 @@ package struct AuditEventWriter: Service {
         let turn = Turn(
             id: TurnID(session: session, segment: "\(event.room.info.sid) \(typed.id)"), sessionID: session,
             timestamp: WallTime(milliseconds: event.at), speaker: typed.kind == .agent ? .assistant : .user, text: typed.text)
-        await persist { _ = try await sessions.store.append(turn, of: user) }
+        try await persist { _ = try await sessions.store.append(turn, of: user, fencedBy: fence) }
     }
 
     /// Retries while the store is full or busy. Meanwhile events stay queued, up to the queue's limit.
-    private func persist(_ body: () async throws -> Void) async {
+    ///
+    /// - Throws: `superseded`; other errors are logged.
+    private func persist(_ body: () async throws -> Void) async throws {
         do {
             try await events.persisting {
                 log.warning("the store is full or busy; audit events wait")
@@ -151,6 +191,8 @@ package struct AuditEventWriter: Service {
             }
         } catch StoreError.notFound {
             return
+        } catch StoreError.superseded(let number) {
+            throw StoreError.superseded(byNumber: number)
         } catch {
             log.error("an audit event was not stored", metadata: ["error": "\(error)"])
         }

@@ -108,12 +108,16 @@ extension Metric {
     package static let storeErrors = Metric(
         .counter, "patchbay_store_errors_total", "Operations of the store that failed.", Label("error", StoreError.operationalNames))
 
+    package static let roomWritesRefused = Metric(
+        .counter, "patchbay_room_writes_refused_total",
+        "Events and writes of rooms that were not stored, because another node of the cluster has become the room's home.")
+
     package static let logLinesDropped = Metric(
         .counter, "patchbay_log_lines_dropped_total", "Log lines that were dropped because the log's reader did not keep up.")
 
     /// Those of `ServiceCounters`, in the order of `/metrics`.
     package static let services = [
         toolCalls, toolCallsRunning, speechClips, speechJobs, webhookDeliveries, webhookSeconds, webhooksWaiting, webhooksOldestAge, pushes,
-        storeSeconds, storeErrors, logLinesDropped,
+        storeSeconds, storeErrors, roomWritesRefused, logLinesDropped,
     ]
 }

@@ -25,6 +25,7 @@ enum Schema {
         Step("conversation-event-authors", conversationEventAuthors), Step("conversation-inviters", conversationInviters),
         Step("own-clips", ownClips), Step("clip-times", clipTimes), Step("summary-pushes", summaryPushes), Step("consents", consents),
         Step("turn-audio", turnAudio), Step("nodes", nodes),
+        Step("room-epochs", roomEpochs, isExpansion: true),
     ]
 
     /// `lookup` is a keyed hash of the e-mail or of the external issuer's subject. A user without a row in `user_keys` is being deleted and
@@ -260,6 +261,13 @@ enum Schema {
         ALTER TABLE webhook_lanes ADD COLUMN node TEXT;
         UPDATE jobs SET due_at = 0, is_leased = 0 WHERE is_leased = 1;
         UPDATE webhook_lanes SET due_at = 0, is_leased = 0 WHERE is_leased = 1;
+        """
+
+    /// `room` is a keyed hash. `epoch` has 16 bytes, the number and the claim, which both engines compare as they are ordered.
+    /// `open_announcements.node` is the node of a cluster at which a room or call is open.
+    private static let roomEpochs = """
+        CREATE TABLE room_epochs (room BLOB PRIMARY KEY NOT NULL, epoch BLOB NOT NULL, written_at INTEGER NOT NULL) WITHOUT ROWID;
+        ALTER TABLE open_announcements ADD COLUMN node TEXT;
         """
 
     /// A keyed hash of the request that an idempotency key belongs to.

@@ -22,6 +22,11 @@ package struct Session: Sendable, Hashable {
 
     package static func roomName(of id: SessionID) -> String { roomPrefix + id.text }
 
+    /// The session that a room belongs to; nil for other rooms.
+    package static func id(ofRoom name: String) -> SessionID? {
+        name.hasPrefix(roomPrefix) ? SessionID(text: String(name.dropFirst(roomPrefix.count))) : nil
+    }
+
     /// The kinds of clients.
     package static let contexts = ["phone", "tablet", "watch", "desktop", "web", "carplay"]
 

@@ -67,12 +67,16 @@ package struct Sessions: Sendable {
 
     /// Ends a session; idempotent. A logged session gets its summary job in the same commit.
     ///
-    /// - Parameter webhooks: enqueued if the session was open.
+    /// - Parameters:
+    ///   - webhooks: enqueued if the session was open.
+    ///   - fence: of its room, in a cluster.
+    /// - Throws: `notFound`; `superseded`.
     package func end(
         _ id: SessionID, of user: UserID, webhooks: @escaping @Sendable (Session) -> [OutgoingWebhook] = { _ in [] },
-        at now: WallTime
+        fencedBy fence: RoomFence? = nil, at now: WallTime
     ) async throws(StoreError) -> (session: Session, isEndedNow: Bool) {
         try await database.write { db in
+            try RoomEpochs.check(fence, in: db)
             let key = try db.key(of: user)
             var session = try Self.session(id, of: user, key, in: db).session
             guard session.endedAt == nil else { return (session, false) }

@@ -67,15 +67,20 @@ extension Sessions {
     /// A revision without text deletes the turn: nothing of it was played. It is remembered, so that an earlier revision does not bring it
     /// back.
     ///
-    /// - Parameter isKeyed: the turn's id comes from an idempotency key, so that a stored turn must be the same.
-    /// - Throws: `notFound`; `keyReused`; `refused` above `StoreLimits.turnTextMax` or `StoreLimits.turnsPerSessionMax`.
-    package func append(_ turn: Turn, of user: UserID, isKeyed: Bool = false) async throws(StoreError) -> TurnOutcome {
+    /// - Parameters:
+    ///   - isKeyed: the turn's id comes from an idempotency key, so that a stored turn must be the same.
+    ///   - fence: of the room in which it was spoken, in a cluster.
+    /// - Throws: `notFound`; `keyReused`; `superseded`; `refused` above `StoreLimits.turnTextMax` or `StoreLimits.turnsPerSessionMax`.
+    package func append(
+        _ turn: Turn, of user: UserID, isKeyed: Bool = false, fencedBy fence: RoomFence? = nil
+    ) async throws(StoreError) -> TurnOutcome {
         guard turn.text.utf8.count <= StoreLimits.turnTextMax else {
             throw .refused("A turn has at most \(StoreLimits.turnTextMax) bytes of text.")
         }
         // Whether a session is logged never changes, so one that is not never causes a write.
         guard try await isLogged(turn.sessionID, of: user) else { return .notLogged }
         return try await database.write { db in
+            try RoomEpochs.check(fence, in: db)
             let key = try db.key(of: user)
             let session = try db.one("SELECT turn_count, ended_at FROM sessions WHERE id = ? AND user_id = ?", turn.sessionID, user)
             guard let session else { throw StoreError.notFound }

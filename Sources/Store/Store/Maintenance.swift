@@ -44,8 +44,8 @@ extension Store {
     }
 
     /// Deletes expired data: ended sessions, calls and events of conversations by `retentionDays`, closed webhooks, expired codes and
-    /// tokens, unused speech clips, and users whose deletion was interrupted. At the end no byte of it remains. Call hourly. Returns the number
-    /// of deleted sessions.
+    /// tokens, unused speech clips, old epochs of rooms, and users whose deletion was interrupted. At the end no byte of it remains. Call
+    /// hourly. Returns the number of deleted sessions.
     @discardableResult
     package func expire(at now: WallTime) async throws(StoreError) -> Int {
         let count = try await sessions.expire(at: now)
@@ -57,6 +57,7 @@ extension Store {
             try Accounts.expire(in: db, at: now)
             try Sessions.expire(in: db, at: now)
             try Clips.expire(in: db, at: now)
+            try RoomEpochs.expire(in: db, at: now)
         }
         try await database.compactUnlessRead()
         return count

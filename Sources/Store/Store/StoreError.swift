@@ -20,6 +20,8 @@ package enum StoreError: Error, Hashable, Sendable {
     /// The database server cannot be reached, or the connection was lost during the commit, so that the change may have been written.
     case unreachable
     case cancelled
+    /// Another node has become the room's home and has written in an epoch with this number. Nothing was written.
+    case superseded(byNumber: UInt64)
 
     /// Another process owns the store; `owner` is nil if it is unknown which one.
     case alreadyOpen(store: String, owner: String?)
@@ -85,6 +87,7 @@ extension StoreError: CustomStringConvertible {
         case .busy: "The store is overloaded; try again later."
         case .unreachable: "The store's database server cannot be reached; try again later."
         case .cancelled: "The request was cancelled."
+        case .superseded: "Another gateway has taken over the room; try again."
         case .alreadyOpen(let store, let owner): "The store in \(store) is in use by \(owner ?? "another process")."
         case .wrongMasterKey(let id): "The store is locked with the master key \(id); add it to the configuration."
         case .missing(let directory): "There is no store in \(directory)."

@@ -118,6 +118,9 @@ package enum StoreLimits {
     /// How long delivered and dead webhooks can be replayed. Shorter than the shortest retention.
     package static let webhooksKept = Duration.seconds(3 * 86_400)
 
+    /// How long the epoch of a room is known after its last write: longer than a home that has been cut off writes about the room.
+    package static let roomEpochsKept = Duration.seconds(86_400)
+
     /// Stored definitions of assistants.
     package static let assistantsMax = 1_000
 

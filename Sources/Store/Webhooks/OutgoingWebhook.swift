@@ -72,12 +72,15 @@ package struct OpenAnnouncement: Sendable, Hashable {
     /// Deleting the user or the session deletes the announcement with its webhooks.
     package var userID: UserID?
     package var sessionID: SessionID?
+    /// The node of a cluster at which it is open; nil without a cluster.
+    package var node: String?
 
-    package init(key: String, content: String, userID: UserID? = nil, sessionID: SessionID? = nil) {
+    package init(key: String, content: String, userID: UserID? = nil, sessionID: SessionID? = nil, node: String? = nil) {
         self.key = key
         self.content = content
         self.userID = userID
         self.sessionID = sessionID
+        self.node = node
     }
 }
 
@@ -89,6 +92,8 @@ package struct Announcement: Sendable {
         /// Replaces an open announcement of the same key.
         case opens(OpenAnnouncement)
         case closes(key: String)
+        /// For what a crash left open: nothing of the announcement is written unless this is still open at the same node.
+        case recovers(OpenAnnouncement)
     }
 
     package var webhooks: [OutgoingWebhook]
@@ -101,5 +106,11 @@ package struct Announcement: Sendable {
     package init(_ webhooks: [OutgoingWebhook] = [], effect: Effect = .none) {
         self.webhooks = webhooks
         self.effect = effect
+    }
+
+    /// Whether there is nothing to write.
+    package var isEmpty: Bool {
+        guard case .none = effect else { return false }
+        return webhooks.isEmpty && call == nil && audio.isEmpty
     }
 }

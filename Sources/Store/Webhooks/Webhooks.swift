@@ -98,46 +98,6 @@ package struct Webhooks: Sendable {
         }
     }
 
-    // MARK: Announcements
-
-    /// Enqueues the webhooks and updates the open announcements.
-    package func announce(
-        _ announcement: Announcement, telling outlet: ConversationOutlet = .none, at now: WallTime
-    ) async throws(StoreError) {
-        let news = try await database.write { db in
-            try Self.enqueue(announcement.webhooks, in: db, at: now)
-            let news = try Conversations.append(announcement.audio, telling: outlet, in: db, at: now)
-            if let call = announcement.call { try Calls.append(call.entry, of: call.user, in: db) }
-            switch announcement.effect {
-            case .none: break
-            case .closes(let key): try db.execute("DELETE FROM open_announcements WHERE key = ?", key)
-            case .opens(let open):
-                // Nothing is kept of a user or session that has been deleted in between.
-                try db.execute(
-                    """
-                    INSERT INTO open_announcements (key, content, user_id, session_id) SELECT ?1, ?2, ?3, ?4
-                    WHERE (?3 IS NULL OR EXISTS (SELECT 1 FROM users WHERE id = ?3))
-                    AND (?4 IS NULL OR EXISTS (SELECT 1 FROM sessions WHERE id = ?4))
-                    ON CONFLICT (key) DO UPDATE SET content = excluded.content, user_id = excluded.user_id, session_id = excluded.session_id
-                    """, open.key, db.shared.seal(open.content, at: Self.announcementLocation(open.key)), open.userID, open.sessionID)
-            }
-            return news
-        }
-        for one in news { outlet.tell(one) }
-    }
-
-    /// Announced rooms and calls that have not ended. Before the first `announce`, these are the ones of the previous process.
-    package func openAnnouncements() async throws(StoreError) -> [OpenAnnouncement] {
-        try await database.read { db in
-            try db.all("SELECT * FROM open_announcements ORDER BY key").map { row in
-                let key: String = try row["key"]
-                return try OpenAnnouncement(
-                    key: key, content: db.shared.openText(row["content"], at: Self.announcementLocation(key)), userID: row["user_id"],
-                    sessionID: row["session_id"])
-            }
-        }
-    }
-
     /// Marks expired webhooks dead, including those for endpoints that are no longer configured, and deletes those closed long ago.
     static func expire(in db: Transaction, at now: WallTime) throws {
         try db.execute("UPDATE webhooks SET closed_at = ?1, status = 'dead' WHERE closed_at IS NULL AND expires_at <= ?1", now)
@@ -214,8 +174,6 @@ package struct Webhooks: Sendable {
 
     /// A keyed hash of an endpoint.
     private static func receiver(_ endpoint: String, in db: Transaction) -> Data { db.keychain.lookup(endpoint, purpose: "endpoint") }
-
-    private static func announcementLocation(_ key: String) -> String { "open_announcements.content.\(key)" }
 
     private static func location(_ column: String, _ id: WebhookID, _ lane: Data) -> String {
         "webhooks.\(column).\(id) \(Base64.urlSafe.encode(lane))"

@@ -85,7 +85,8 @@ final class CopyWorld: Sendable {
                 id: CallID(text: "CA_a"), caller: party, callerName: "Ann", status: .completed,
                 members: [.init(party: party, status: .completed)], startedAt: now, answeredAt: nil, endedAt: now + .seconds(60))
         )
-        try await store.webhooks.announce(announcement, at: now)
+        let fence = RoomFence("den", RoomEpoch(number: 1, claim: .max), at: now)
+        try await store.webhooks.announce(announcement, fencedBy: fence, at: now)
         return (try await store.accounts.user(ann.id), session)
     }
 

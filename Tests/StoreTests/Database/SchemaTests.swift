@@ -19,6 +19,7 @@ import Testing
         UPDATE users SET has_seen_onboarding = 0;
         UPDATE sessions SET summary_status = iif(ended_at IS NULL, 'pending', 'failed') WHERE is_logged = 0;
         DROP TABLE open_announcements;
+        DROP TABLE room_epochs;
         DROP TABLE assistants;
         DROP TABLE speech_requests;
         DROP TABLE speech_audio;

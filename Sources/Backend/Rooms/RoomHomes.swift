@@ -1,0 +1,28 @@
+package import Wire
+
+/// What the services of a gateway need to know of its cluster, in which several nodes share a store. The closures of a gateway's cluster
+/// node; they must not block, nor append to the `AuditEventQueue`.
+package struct RoomHomes: Sendable {
+    /// Identifies this process among all that have ever been nodes of the cluster.
+    package var node: String
+    /// The epoch in which this node hosts a room. Also of a room whose term is over, until its last event: events without an epoch are
+    /// refused. Nil for a room that is not open here.
+    package var epoch: @Sendable (_ room: String) -> RoomEpoch?
+    /// The store has refused what this node wrote about a room: a home with a higher epoch, which has this number, has written. The number
+    /// may be that of this node's own epoch. Called once for each epoch that is refused.
+    package var superseded: @Sendable (_ room: String, _ byNumber: UInt64) -> Void
+    /// Whether a session's room is open at no node, and this node is the one that ends the session. Asked every 30 s for each session that
+    /// is older than two minutes and has not ended.
+    package var isAbandoned: @Sendable (_ room: String) async -> Bool
+
+    package init(
+        node: String, epoch: @escaping @Sendable (_ room: String) -> RoomEpoch?,
+        superseded: @escaping @Sendable (_ room: String, _ byNumber: UInt64) -> Void = { _, _ in },
+        isAbandoned: @escaping @Sendable (_ room: String) async -> Bool = { _ in false }
+    ) {
+        self.node = node
+        self.epoch = epoch
+        self.superseded = superseded
+        self.isAbandoned = isAbandoned
+    }
+}

@@ -1,0 +1,106 @@
+internal import HTTPServer
+package import Store
+package import Wire
+
+/// Recovers what other nodes of a cluster have left open: rooms, their sessions, and calls.
+///
+/// A starting gateway without a cluster recovers everything at once (`BackendServices.restore()`). In a cluster, rooms go on at other nodes.
+/// What was open at nodes that have ended is found here; the cluster decides which node recovers it.
+package struct RoomRecovery: Sendable {
+    private let webhooks: Webhooks
+    private let sessions: Sessions
+    private let writer: WebhookWriter
+    private let events: AuditEventQueue
+    private let sessionRooms: SessionRooms
+    private let node: String
+
+    init(store: Store, writer: WebhookWriter, events: AuditEventQueue, sessionRooms: SessionRooms, node: String) {
+        webhooks = store.webhooks
+        sessions = store.sessions
+        self.writer = writer
+        self.events = events
+        self.sessionRooms = sessionRooms
+        self.node = node
+    }
+
+    /// A room or call that is open at a node, as it was announced.
+    package struct Open<Content: Sendable>: Sendable {
+        package let content: Content
+        /// Nil if it was announced without a cluster.
+        package var node: String? { announcement.node }
+        fileprivate let announcement: OpenAnnouncement
+    }
+
+    // MARK: Rooms
+
+    /// Announced rooms that are open at none of these nodes: those of the nodes that have ended.
+    package func openRooms(except nodes: [String]) async throws(StoreError) -> [Open<RoomInfo>] {
+        try await open(WebhookWriter.roomPrefix, except: nodes)
+    }
+
+    /// Loads a room's session, so that the room can be joined and its transcript stored at this node. Call when this node has become the
+    /// room's home, before anybody joins.
+    ///
+    /// - Returns: false if the room's session has ended or does not exist; true also for a room without a session.
+    package func loadSession(of room: String) async throws(StoreError) -> Bool {
+        guard let session = Session.id(ofRoom: room) else { return true }
+        return try await sessionRooms.load(session, from: sessions)
+    }
+
+    /// Makes the store refuse what earlier homes of a room write, and notes that the room is open here. Call when this node has become the
+    /// room's home and has an epoch for it, before the room goes on.
+    ///
+    /// - Throws: `StoreError.superseded` if another home has written already. `full`, `busy` or `unreachable` if this must wait for the
+    ///   store: it is done, before the room's later events are stored, once the store has recovered.
+    package func adopt(_ room: RoomInfo) async throws {
+        let (webhooks, events, node) = (webhooks, events, node)
+        try await events.performing(room.name) { fence in
+            guard let fence else { return }
+            try await events.persisting { try await webhooks.move(WebhookWriter.key(of: room), to: node, fencedBy: fence) }
+        }
+    }
+
+    /// Forgets the session of a room that has moved to another node.
+    package func forgetSession(of room: String) { sessionRooms.forget(room) }
+
+    /// Announces the end of a room from which no node can go on. Its session ends later, unless its user rejoins (`SessionMaintenance`).
+    /// Call when this node has become the room's home.
+    ///
+    /// - Throws: `StoreError.superseded` if another home has written. Otherwise as `adopt(_:)`.
+    package func end(_ room: Open<RoomInfo>) async throws {
+        try await end(room.announcement, in: room.content.name)
+    }
+
+    // MARK: Calls
+
+    /// Announced calls that are open at none of these nodes.
+    package func openCalls(except nodes: [String]) async throws(StoreError) -> [Open<CallInfo>] {
+        try await open(WebhookWriter.callPrefix, except: nodes)
+    }
+
+    /// Announces that a call has failed because its node has ended. Of several nodes that do so, one does it.
+    ///
+    /// - Throws: as `end(_:)` of a room.
+    package func end(_ call: Open<CallInfo>) async throws {
+        try await end(call.announcement, in: call.content.room)
+    }
+
+    // MARK: -
+
+    private func open<Content: Decodable & Sendable>(
+        _ prefix: String, except nodes: [String]
+    ) async throws(StoreError) -> [Open<Content>] {
+        try await webhooks.openAnnouncements(prefix, except: nodes).compactMap { open in
+            let content = try? JSON.decode(Content.self, from: Array(open.content.utf8), names: .snakeCase)
+            return content.map { Open(content: $0, announcement: open) }
+        }
+    }
+
+    private func end(_ open: OpenAnnouncement, in room: String) async throws {
+        let (webhooks, events, writer) = (webhooks, events, writer)
+        try await events.performing(room) { fence in
+            let announcement = writer.end(of: open, at: .now)
+            try await events.persisting { try await webhooks.announce(announcement, fencedBy: fence, at: .now) }
+        }
+    }
+}
