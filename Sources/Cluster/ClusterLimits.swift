@@ -8,8 +8,10 @@ package enum ClusterLimits {
     package static let nodesMax = 1_024
     /// A node that was not called for this time was suspended: it has missed beats, and may have lost its rooms.
     package static let suspensionMin: Duration = .milliseconds(500)
-    /// Minimum time between two writes of a room's record.
+    /// Minimum time between two writes of a room's record, on average.
     package static let writeInterval: Duration = .milliseconds(250)
+    /// Time of writes that a room may save up, so that the replies of a join do not wait for the interval.
+    package static let writeBurst: Duration = writeInterval * 3
     /// A room's home reads its record if it has neither read nor written it for this time.
     package static let confirmationInterval: Duration = .seconds(2)
     /// Minimum time between two visits to all rooms at home.

@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import Wire
+package import Wire
 
 /// Runs one node's decisions on a broker: passes on what others ask, and performs what `ClusterStateMachine` decides.
 ///
@@ -21,6 +21,8 @@ package final class ClusterNode: Sendable {
         func resumed(_ room: String)
         /// Another node of this name was first, and this one has to end.
         func nameTaken()
+        /// The other nodes that run are these from now on. Not called if only their loads change.
+        func nodesChanged(_ running: [NodeBeat])
     }
 
     /// The subject on which nodes announce themselves.
@@ -40,6 +42,8 @@ package final class ClusterNode: Sendable {
     private let rooms: any Rooms
     private let beat: NodeBeat
     private let inbox = Mutex(Inbox())
+    /// When this node last received a beat of its own, on the monotonic clock, in nanoseconds.
+    private let echoedAt = Atomic<UInt64>(0)
     private let wakeUps: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
 
@@ -53,17 +57,21 @@ package final class ClusterNode: Sendable {
     // MARK: Requests
 
     /// The home of a room, which becomes this node if nobody has the room. Unavailable if `ClusterLimits.waitingMax` others wait.
-    package func home(of room: String) async -> ClusterStateMachine.Answer {
-        await withCheckedContinuation { continuation in
-            let isPosted = inbox.withLock { inbox in
-                guard !inbox.isOver, inbox.answers.count < ClusterLimits.waitingMax else { return false }
-                inbox.lastNumber += 1
-                inbox.answers[RequesterID(inbox.lastNumber)] = { continuation.resume(returning: $0) }
-                inbox.inputs.append(.wanted(room: room, by: RequesterID(inbox.lastNumber)))
-                return true
-            }
-            if isPosted { wakeUp.yield() } else { continuation.resume(returning: .unavailable) }
+    ///
+    /// - Parameter completion: called on the task of `run()`, after `Rooms.began`.
+    package func findHome(of room: String, completion: @escaping @Sendable (ClusterStateMachine.Answer) -> Void) {
+        let isPosted = inbox.withLock { inbox in
+            guard !inbox.isOver, inbox.answers.count < ClusterLimits.waitingMax else { return false }
+            inbox.lastNumber += 1
+            inbox.answers[RequesterID(inbox.lastNumber)] = completion
+            inbox.inputs.append(.wanted(room: room, by: RequesterID(inbox.lastNumber)))
+            return true
         }
+        if isPosted { wakeUp.yield() } else { completion(.unavailable) }
+    }
+
+    package func home(of room: String) async -> ClusterStateMachine.Answer {
+        await withCheckedContinuation { continuation in findHome(of: room) { continuation.resume(returning: $0) } }
     }
 
     /// Notes a change of a room's state; it is written soon.
@@ -97,8 +105,16 @@ package final class ClusterNode: Sendable {
         switch event {
         case .connected: post(.connected)
         case .disconnected: post(.disconnected)
-        case .received(let bytes, _): if let beat = NodeBeat(bytes) { post(.received(beat)) }
+        case .received(let bytes, _):
+            guard let received = NodeBeat(bytes) else { return }
+            if received.node == beat.node { echoedAt.store(Instant.now.nanoseconds, ordering: .relaxed) }
+            post(.received(received))
         }
+    }
+
+    /// Whether the broker returns this node's beats. If not, the silence of others says nothing about them.
+    package var hearsItself: Bool {
+        Instant.now - Instant(nanoseconds: echoedAt.load(ordering: .relaxed)) < ClusterLimits.beatInterval * 4
     }
 
     // MARK: The loop
@@ -106,6 +122,7 @@ package final class ClusterNode: Sendable {
     /// Runs until the task is cancelled. Requests that wait then are answered with `unavailable`, and promises with false.
     package func run() async {
         var machine = ClusterStateMachine(beat, seed: .random(in: 0 ... .max), at: .now)
+        var others: [NodeBeat] = []
         let timer = Task { [wakeUp] in
             while !Task.isCancelled {
                 try? await Task.sleep(for: ClusterLimits.passInterval)
@@ -121,6 +138,13 @@ package final class ClusterNode: Sendable {
             for room in changed { machine.handle(.changed(room: room), at: .now, into: &effects) }
             for input in inputs { machine.handle(input, at: .now, into: &effects) }
             if machine.deadline <= .now { machine.handle(.deadlinePassed, at: .now, into: &effects) }
+            let running = machine.others(at: .now)
+            // Beats and loads change all the time.
+            let states = running.map { NodeBeat(node: $0.node, number: 0, build: $0.build, address: $0.address, isDraining: $0.isDraining) }
+            if states != others {
+                others = states
+                rooms.nodesChanged(running)
+            }
             for effect in effects { execute(effect) }
         }
         timer.cancel()
@@ -152,5 +176,5 @@ package final class ClusterNode: Sendable {
     }
 
     /// A key of the bucket, in which names of rooms may not occur as they are.
-    static func key(of room: String) -> String { "room." + Base64.urlSafe.encode(Array(room.utf8)) }
+    package static func key(of room: String) -> String { "room." + Base64.urlSafe.encode(Array(room.utf8)) }
 }

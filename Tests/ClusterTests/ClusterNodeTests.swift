@@ -1,6 +1,8 @@
 import Cluster
 import Synchronization
+import TestProcesses
 import Testing
+import Wire
 
 /// Nodes on a real NATS server. `make simulate-cluster` covers faults; these tests show that decisions and broker fit together.
 @Suite(.enabled(if: NATSServer.isInstalled), .timeLimit(.minutes(2)))
@@ -62,6 +64,7 @@ struct ClusterNodeTests {
         func collect(_ room: String, isLast: Bool, completion: @escaping @Sendable ([UInt8]) -> Void) { completion(bytes(of: room) ?? []) }
         func resumed(_ room: String) {}
         func nameTaken() {}
+        func nodesChanged(_ running: [NodeBeat]) {}
     }
 
     private func until(_ what: Comment, within seconds: Int = 20, _ condition: () async -> Bool) async throws {
@@ -151,6 +154,7 @@ struct ClusterNodeLimitTests {
         func collect(_ room: String, isLast: Bool, completion: @escaping @Sendable ([UInt8]) -> Void) {}
         func resumed(_ room: String) {}
         func nameTaken() {}
+        func nodesChanged(_ running: [NodeBeat]) {}
     }
 
     @Test(.timeLimit(.minutes(1))) func whoeverComesWhenTooManyWaitIsAnsweredAtOnce() async {

@@ -45,6 +45,15 @@ struct ClusterStateMachineTests {
             handle(.written(room: room, .success(1)))
             return try #require(machine.epoch(of: room))
         }
+
+        /// Writes as often as it may without waiting. The record has revision 4 then.
+        func spendBurst(of room: String) throws {
+            for revision in 1...3 as ClosedRange<UInt64> {
+                guard handle(.changed(room: room)) == [.collect(room: room, isLast: false)] else { throw UnexpectedEffects([]) }
+                handle(.collected(room: room, snapshot: []))
+                handle(.written(room: room, .success(revision + 1)))
+            }
+        }
     }
 
     private func record(_ home: NodeIdentity?, number: UInt64 = 3, snapshot: [UInt8] = [1]) -> RoomRecord {
@@ -147,28 +156,35 @@ struct ClusterStateMachineTests {
 
     // MARK: Writes
 
+    /// The replies of a join do not wait for the interval between writes.
+    @Test func firstChangesAreWrittenAtOnce() throws {
+        let node = Node()
+        _ = try node.begin("r")
+        try node.spendBurst(of: "r")
+        #expect(node.handle(.changed(room: "r")).isEmpty, "the fifth write of a second waits")
+    }
+
     @Test func changesAreWrittenTogetherFourTimesASecond() throws {
         let node = Node()
         let epoch = try node.begin("r")
+        try node.spendBurst(of: "r")
         for _ in 0..<10 { #expect(node.handle(.changed(room: "r")).isEmpty) }
         #expect(node.pass(.milliseconds(249)).isEmpty)
         #expect(node.pass(.milliseconds(21)) == [.collect(room: "r", isLast: false)])
         let effects = node.handle(.collected(room: "r", snapshot: [9]))
-        #expect(effects == [.write(room: "r", RoomRecord(epoch: epoch, home: node.local, snapshot: [9]), after: 1)])
-        #expect(node.handle(.written(room: "r", .success(2))).isEmpty)
+        #expect(effects == [.write(room: "r", RoomRecord(epoch: epoch, home: node.local, snapshot: [9]), after: 4)])
+        #expect(node.handle(.written(room: "r", .success(5))).isEmpty)
         #expect(node.pass(.seconds(1)).isEmpty, "nothing has changed")
     }
 
     @Test func promiseIsKeptByASnapshotThatWasCollectedAfterIt() throws {
         let node = Node()
         _ = try node.begin("r")
-        node.handle(.promised(room: "r", PromiseID(1)))
-        node.pass(.milliseconds(270))
+        #expect(node.handle(.promised(room: "r", PromiseID(1))) == [.collect(room: "r", isLast: false)])
         // Too late for the snapshot under way.
         node.handle(.promised(room: "r", PromiseID(2)))
         node.handle(.collected(room: "r", snapshot: [1]))
-        #expect(node.handle(.written(room: "r", .success(2))) == [.kept(PromiseID(1))])
-        #expect(node.pass(.milliseconds(270)) == [.collect(room: "r", isLast: false)])
+        #expect(node.handle(.written(room: "r", .success(2))) == [.kept(PromiseID(1)), .collect(room: "r", isLast: false)])
         node.handle(.collected(room: "r", snapshot: [2]))
         #expect(node.handle(.written(room: "r", .success(3))) == [.kept(PromiseID(2))])
     }
@@ -273,8 +289,7 @@ struct ClusterStateMachineTests {
     @Test func movedRoomIsVacantWithItsLastSnapshot() throws {
         let node = Node()
         let epoch = try node.begin("r")
-        node.handle(.moved(room: "r"))
-        #expect(node.pass(.milliseconds(270)) == [.collect(room: "r", isLast: true)])
+        #expect(node.handle(.moved(room: "r")) == [.collect(room: "r", isLast: true)])
         let effects = node.handle(.collected(room: "r", snapshot: [5]))
         #expect(effects == [.write(room: "r", RoomRecord(epoch: epoch, home: nil, snapshot: [5]), after: 1)])
         #expect(node.handle(.written(room: "r", .success(2))) == [.ended(room: "r", .moved)])

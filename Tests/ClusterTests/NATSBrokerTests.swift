@@ -1,4 +1,5 @@
 import CNATS
+import TestProcesses
 import Testing
 
 @testable import Cluster

@@ -1,4 +1,5 @@
 import Synchronization
+import TestProcesses
 import Testing
 
 @testable import Cluster

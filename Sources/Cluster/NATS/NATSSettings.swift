@@ -53,7 +53,7 @@ package struct NATSSettings: Sendable {
 
 extension NATSSettings {
     /// - Throws: `NATSError.invalid`.
-    func check() throws(NATSError) {
+    package func check() throws(NATSError) {
         guard !servers.isEmpty else { throw .invalid("no server is named") }
         // User names and passwords in addresses would appear in logs.
         guard servers.allSatisfy({ Self.host(of: $0) != nil }) else {

@@ -45,9 +45,9 @@ package struct Membership: Sendable {
         sights[beat.node] = Sight(beat: beat, at: now)
     }
 
-    /// Another running node has this node's name. The later one of both, by incarnation, has to end.
-    package func mustYieldName(at now: Instant) -> Bool {
-        running(at: now).contains { $0.node.name == local.name && $0.node.incarnation < local.incarnation }
+    /// Whether another node that runs has this node's name. The later one of both, by incarnation, has to end.
+    package func mustYieldName(to other: NodeIdentity) -> Bool {
+        other.name == local.name && other.incarnation < local.incarnation && sights[other] != nil
     }
 
     /// Whether a node has certainly been silent for long enough. False while this node observes nothing.

@@ -32,13 +32,19 @@ package struct NodeBeat: Hashable, Sendable {
     package var build: String
     /// Where clients reach the node itself; nil if only a load balancer does.
     package var url: String?
+    /// Where other nodes reach it, to pass on connections: `10.0.0.1:7899`; nil for a node that takes none.
+    package var address: String?
     /// The node takes no new rooms.
     package var isDraining: Bool
     /// The node's busiest shard, from 0 to 1.
     package var load: Double
 
-    package init(node: NodeIdentity, number: UInt64, build: String, url: String? = nil, isDraining: Bool = false, load: Double = 0) {
-        (self.node, self.number, self.build, self.url, self.isDraining, self.load) = (node, number, build, url, isDraining, load)
+    package init(
+        node: NodeIdentity, number: UInt64, build: String, url: String? = nil, address: String? = nil, isDraining: Bool = false,
+        load: Double = 0
+    ) {
+        (self.node, self.number, self.build, self.isDraining, self.load) = (node, number, build, isDraining, load)
+        (self.url, self.address) = (url, address)
     }
 }
 
@@ -50,6 +56,7 @@ extension NodeBeat {
             .init("draining", .boolean(isDraining)), .init("load", .integer(Int64((load * 1_000).rounded()))),
         ]
         if let url { members.append(.init("url", .string(url))) }
+        if let address { members.append(.init("address", .string(address))) }
         return JSONValue.object(members).bytes
     }
 
@@ -60,7 +67,7 @@ extension NodeBeat {
             case .boolean(let isDraining)? = json["draining"], let build = json["build"]?.text
         else { return nil }
         self.init(
-            node: node, number: number, build: build, url: json["url"]?.text, isDraining: isDraining,
+            node: node, number: number, build: build, url: json["url"]?.text, address: json["address"]?.text, isDraining: isDraining,
             load: min(max(Double(load) / 1_000, 0), 1))
     }
 }

@@ -154,7 +154,7 @@ package struct ClusterStateMachine: Sendable {
 
     private mutating func received(_ beat: NodeBeat, at now: Instant, into effects: inout [Effect]) {
         nodes.received(beat, at: now)
-        if nodes.mustYieldName(at: now) { effects.append(.nameTaken) }
+        if nodes.mustYieldName(to: beat.node) { effects.append(.nameTaken) }
     }
 
     private mutating func pass(at now: Instant, into effects: inout [Effect]) {

@@ -38,9 +38,12 @@ struct RoomTerm {
         var confirmAt: Instant
         /// The time to write it even if nothing has changed.
         let refreshAt: Instant
+        /// Until then, the writes so far take up one interval each.
+        private let paidOffAt: Instant
 
-        init(writtenAt now: Instant) {
-            notBefore = now + ClusterLimits.writeInterval
+        init(writtenAt now: Instant, after previous: Schedule? = nil) {
+            paidOffAt = max(previous?.paidOffAt ?? now, now) + ClusterLimits.writeInterval
+            notBefore = paidOffAt + (.zero - ClusterLimits.writeBurst)
             confirmAt = now + ClusterLimits.confirmationInterval
             refreshAt = now + ClusterLimits.refreshInterval
         }
@@ -161,7 +164,7 @@ struct RoomTerm {
         case .success(let revision):
             // A doubt that came up meanwhile remains.
             if self.revision != nil { self.revision = revision }
-            schedule = Schedule(writtenAt: now)
+            schedule = Schedule(writtenAt: now, after: schedule)
             let kept = promises.covered
             promises.covered = []
             if let ending { return .ended(ending, kept: kept) }

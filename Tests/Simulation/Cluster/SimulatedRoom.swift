@@ -1,4 +1,5 @@
 internal import Cluster
+internal import Wire
 
 /// As much of a room as its promises need: what was acknowledged, the numbers of the events that each client was sent, and a playout position.
 struct SimulatedRoom {

@@ -1,22 +1,19 @@
-import Foundation
-import Glibc
-import Synchronization
-import TestProcesses
-
-@testable import Cluster
+internal import Foundation
+internal import Glibc
+internal import Synchronization
 
 /// A nats-server on a free loopback port, with its data in its own folder. It ends with its last reference or with the tests' process,
 /// however that ends.
-final class NATSServer: Sendable {
+package final class NATSServer: Sendable {
     private static let program = ["/usr/sbin", "/usr/bin", "/usr/local/bin"].map { $0 + "/nats-server" }.first {
         FileManager.default.isExecutableFile(atPath: $0)
     }
-    static let isInstalled = program != nil
+    package static let isInstalled = program != nil
 
     /// Of the configuration, certificates, the log and the data.
-    let folder = "/tmp/pb-\(UUID().uuidString.prefix(13))"
-    let port: Int
-    var address: String { "127.0.0.1:\(port)" }
+    package let folder = "/tmp/pb-\(UUID().uuidString.prefix(13))"
+    package let port: Int
+    package var address: String { "127.0.0.1:\(port)" }
     private let lines: [String]
     /// Ends the server when its standard input ends.
     private let shell = Mutex<Lifeline?>(nil)
@@ -24,7 +21,7 @@ final class NATSServer: Sendable {
     /// - Parameters:
     ///   - hasJetStream: whether it stores records.
     ///   - configuration: further lines of its configuration; gets the folder.
-    init(hasJetStream: Bool = true, configuration: (String) throws -> [String] = { _ in [] }) throws {
+    package init(hasJetStream: Bool = true, configuration: (String) throws -> [String] = { _ in [] }) throws {
         port = try Self.freePort()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         lines = try configuration(folder)
@@ -36,14 +33,9 @@ final class NATSServer: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Settings of a client with a bucket of its own.
-    func settings(_ subjects: String..., bucket: String = "b") -> NATSSettings {
-        NATSSettings(servers: [address], bucket: bucket, subjects: subjects)
-    }
-
     // MARK: Life and death
 
-    func start(hasJetStream: Bool = true) throws {
+    package func start(hasJetStream: Bool = true) throws {
         let jetStream = "jetstream { store_dir: \"\(folder)/data\", max_mem: 16MB, max_file: 1GB }"
         let all = ["listen: \"127.0.0.1:\(port)\""] + lines + (hasJetStream ? [jetStream] : [])
         try Data(all.map { $0 + "\n" }.joined().utf8).write(to: URL(filePath: folder + "/configuration"))
@@ -62,12 +54,12 @@ final class NATSServer: Sendable {
     }
 
     /// Ends the server without warning. Its data stays.
-    func kill() { end(isKept: true) }
+    package func kill() { end(isKept: true) }
 
-    func loseData() throws { try FileManager.default.removeItem(atPath: folder + "/data") }
+    package func loseData() throws { try FileManager.default.removeItem(atPath: folder + "/data") }
 
     /// Stops all of its threads: its sockets stay open, and nobody answers.
-    func freeze() throws {
+    package func freeze() throws {
         let process = try process()
         Glibc.kill(process, SIGSTOP)
         try until("the server has stopped") {
@@ -80,7 +72,7 @@ final class NATSServer: Sendable {
         }
     }
 
-    func thaw() throws { Glibc.kill(try process(), SIGCONT) }
+    package func thaw() throws { Glibc.kill(try process(), SIGCONT) }
 
     private func process() throws -> pid_t {
         guard let process = pid_t(try String(contentsOfFile: folder + "/pid", encoding: .utf8).dropLast()) else {
@@ -102,7 +94,7 @@ final class NATSServer: Sendable {
     // MARK: Ports
 
     /// A port that nobody listens on.
-    static func freePort() throws -> Int {
+    package static func freePort() throws -> Int {
         try withSocket(port: 0) { socket, address, length in
             guard Glibc.bind(socket, address, length) == 0 else { throw NATSServerError("no port") }
             var bound = sockaddr_in()
@@ -140,34 +132,8 @@ final class NATSServer: Sendable {
     }
 }
 
-struct NATSServerError: Error {
-    let what: String
+package struct NATSServerError: Error {
+    package let what: String
 
-    init(_ what: String) { self.what = what }
-}
-
-// MARK: Clients
-
-/// Events of a broker, in order.
-final class EventLog: Sendable {
-    let events: AsyncStream<BrokerEvent>
-    private let continuation: AsyncStream<BrokerEvent>.Continuation
-
-    init() { (events, continuation) = AsyncStream.makeStream() }
-
-    @Sendable func add(_ event: BrokerEvent) { continuation.yield(event) }
-
-    /// No more events come; those that have come can still be read.
-    func finish() { continuation.finish() }
-}
-
-extension Broker {
-    func read(_ key: String) async throws -> StoredRecord? {
-        try await withCheckedContinuation { continuation in read(key) { continuation.resume(returning: $0) } }.get()
-    }
-
-    func write(_ value: [UInt8], of key: String, after revision: UInt64) async throws -> UInt64 {
-        try await withCheckedContinuation { continuation in write(value, of: key, after: revision) { continuation.resume(returning: $0) } }
-            .get()
-    }
+    package init(_ what: String) { self.what = what }
 }
