@@ -104,6 +104,7 @@ const closings = {
   4002: 'The connection is too slow.',
   4003: 'The connection was lost.',
   4004: 'The connection was interrupted for too long.',
+  4005: 'The call has moved to another server.',
   4100: 'The login has expired. Log in again.',
   4102: 'The room was closed.',
   4103: 'You were removed from the room.',

@@ -75,7 +75,8 @@ export class RoomState {
   }
 
   /** Replaces the state; participants that are gone or new are reported. */
-  reset({ room, participant, participants, session_id: sessionId, logged }, isFresh) {
+  reset({ room, participant, participants, session_id: sessionId, logged, snapshot }, isJoin) {
+    const isFresh = isJoin || snapshot === true
     // What still waits follows a fresh `hello`.
     if (isFresh) this.waiting.clear()
     this.info = room

@@ -216,11 +216,11 @@ export class Room extends Emitter {
     if (!this.#connection.isOpen) return
     this.localParticipant.reconnected(hello.data.participant.tracks)
     this.#procedures.opened(isFresh)
-    if (isFresh) this.#restore(isHeld)
+    if (isFresh || hello.data.snapshot === true) this.#restore(isHeld)
     this.#setStatus('connected')
   }
 
-  /** After a lost session the gateway knows a new participant. */
+  /** After a lost session the gateway knows a new participant; after a loss of its node it may lack the latest changes. */
   #restore(isHeld) {
     this.#received.resync()
     if (isHeld) {

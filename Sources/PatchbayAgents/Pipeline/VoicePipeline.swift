@@ -226,6 +226,7 @@ public actor VoicePipeline {
         case .segment(let segment): if !responding.transcripts.revised(segment) { past.take(segment) }
         case .rejoined: responding.output?.submit(.rejoined)
         case .resumedWithLoss: responding.output?.submit(.resumedWithLoss)
+        case .queueLost(let end): responding.output?.submit(.queueLost(end))
         case .ended: end()
         }
     }

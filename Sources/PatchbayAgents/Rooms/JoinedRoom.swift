@@ -92,7 +92,7 @@ final class JoinedRoom: AgentRoom {
             group.addTask { await self.sendMessages() }
             var users = UsersPresent()
             var holds = UsersOnHold()
-            var framesUnsent: UInt64 = 0
+            var losses = VoiceLosses()
             // Each `hello` names tracks that are heard already.
             var heard: Set<TrackSID> = []
             for await event in room.events {
@@ -100,9 +100,12 @@ final class JoinedRoom: AgentRoom {
                     await take(.microphone(track))
                     group.addTask { await self.listen(to: track.sid, take) }
                 }
-                if case .reconnected = event, case let unsent = room.statistics.framesUnsent, unsent > framesUnsent {
-                    framesUnsent = unsent
-                    if room.hello.resumed == true { await take(.resumedWithLoss) }
+                if case .gateway(.playoutCleared(let cleared, let who), _) = event, cleared.track == voice.sid {
+                    losses.note(cleared, by: who)
+                }
+                if case .reconnected = event {
+                    let loss = losses.take(isResumed: room.hello.resumed == true, framesUnsent: room.statistics.framesUnsent)
+                    if let loss { await take(loss) }
                 }
                 if case .gateway(let change, _) = event { for event in users.take(change) { await take(event) } }
                 for event in translate(event) { await take(event) }

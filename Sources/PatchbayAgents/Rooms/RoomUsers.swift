@@ -8,13 +8,16 @@ struct UsersPresent: Sendable {
     mutating func take(_ event: Event) -> [AgentRoomEvent] {
         switch event {
         case .hello(let hello):
-            // Missed events follow.
-            guard hello.resumed != true else { return [] }
+            let isResumed = hello.resumed == true
+            // Missed events came before, unless it is a snapshot.
+            guard !isResumed || hello.snapshot == true else { return [] }
             let present = hello.participants.filter { !$0.kind.isDependent }
             // The reason is unknown for users who left during a reconnect.
             let missing = users.subtracting(present.map(\.identity))
+            // For those who stayed, the assistant is the same one after a resume.
+            let joined = isResumed ? present.filter { !users.contains($0.identity) } : present
             users = Set(present.map(\.identity))
-            return missing.map { .userLeft($0, mayReturn: true) } + present.map { .userJoined($0.identity, name: $0.name) }
+            return missing.map { .userLeft($0, mayReturn: true) } + joined.map { .userJoined($0.identity, name: $0.name) }
         case .participantJoined(let info):
             guard !info.kind.isDependent else { return [] }
             users.insert(info.identity)
@@ -85,8 +88,8 @@ struct UsersOnHold: Sendable {
         switch event {
         case .hello(let hello):
             present = Set(hello.participants.filter { !$0.kind.isDependent }.map(\.identity))
-            // Unless missed events follow, the snapshot names all who are on hold.
-            held = hello.resumed == true ? held.intersection(present) : []
+            // Unless missed events came before, the snapshot that follows names all who are on hold.
+            held = hello.resumed == true && hello.snapshot != true ? held.intersection(present) : []
         case .participantJoined(let info):
             guard !info.kind.isDependent else { return nil }
             present.insert(info.identity)

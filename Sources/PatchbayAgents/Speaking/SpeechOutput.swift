@@ -27,6 +27,8 @@ actor SpeechOutput {
         case rejoined
         /// Frames were lost with a connection: continue from what was played.
         case resumedWithLoss
+        /// The gateway has lost what was not played: continue from this time on the track; nil if nothing is known to have been played.
+        case queueLost(MediaTime?)
     }
 
     enum Report: Sendable {
@@ -45,6 +47,9 @@ actor SpeechOutput {
     static let pauseBetweenSentences = Duration.milliseconds(140)
     /// With `SpeechTrimming.kept` on both sides, the pause that a speaker makes at a comma: 90 ms.
     static let pauseBetweenClauses = Duration.milliseconds(50)
+
+    /// Why the track is cleared after a loss, for the gateway's log.
+    private static let lossReason = "connection lost"
 
     /// The audio being played, for echo detection.
     nonisolated let reference = EchoReference()
@@ -112,7 +117,16 @@ actor SpeechOutput {
             send()
         case .resumedWithLoss:
             guard let current = turn, !current.isPaused else { return }
-            await interrupt(current.id, reason: "connection lost")
+            await interrupt(current.id, reason: Self.lossReason)
+            await resume(current.id)
+        case .queueLost(let end):
+            guard let current = turn, !current.isPaused else { return }
+            turn?.isPaused = true
+            if await stopSending() {
+                // Frames sent since the loss must not be played before those that were lost.
+                _ = try? await room.clearVoice(reason: Self.lossReason)
+                rewind(to: end)
+            }
             await resume(current.id)
         }
     }
@@ -160,17 +174,29 @@ actor SpeechOutput {
 
     /// Discards what was not played, and rewinds to it.
     private func clear(reason: String) async {
+        guard await stopSending() else { return }
+        // Without an answer nothing is known of the playout; what was sent since the last pause of it counts as not heard.
+        let heard = try? await room.clearVoice(reason: reason)
+        rewind(to: heard?.playedTs.map { MediaTime(ticks: $0) })
+    }
+
+    /// - Returns: whether anything was sent in this epoch.
+    private func stopSending() async -> Bool {
         let sender = turn?.sender
         sender?.cancel()
         await sender?.value
         turn?.sender = nil
-        guard turn?.utterance.anchor != nil else { return }
+        guard turn?.utterance.anchor != nil else { return false }
         reference.clear(after: clock.now())
         turn?.sendsUntil = nil
-        // Without an answer nothing is known of the playout; what was sent since the last pause of it counts as not heard.
-        let heard = try? await room.clearVoice(reason: reason)
-        let reported = heard?.playedTs.flatMap { turn?.utterance.position(at: MediaTime(ticks: $0)) }
-        let played = [reported, turn?.playedEnd].compactMap { $0 }.max()
+        return true
+    }
+
+    /// - Parameter end: up to where the track was played. It may be a time before this epoch, at which other audio was played.
+    private func rewind(to end: MediaTime?) {
+        guard let current = turn else { return }
+        let reported = end.flatMap { current.utterance.position(at: $0) }
+        let played = [reported, current.playedEnd, current.utterance.anchor?.position].compactMap { $0 }.max()
         turn?.utterance.rewind(played: played)
     }
 

@@ -55,7 +55,8 @@ struct SubscribedTracks {
         remove { $0.owner == owner }
     }
 
-    /// Replaces the tracks after a fresh join. Tracks that still exist keep their readers; the streams of the others end.
+    /// Replaces the tracks by those of a `hello` that describes the whole state. Tracks that still exist keep their readers; the streams of the
+    /// others end.
     mutating func replace(with tracks: [TrackInfo]) {
         let sids = Set(tracks.map(\.sid))
         remove { !sids.contains($0.sid) }
@@ -63,7 +64,10 @@ struct SubscribedTracks {
             track.last = nil
             track.liveFrom = nil
         }
-        for track in tracks { add(track) }
+        for track in tracks {
+            add(track)
+            if track.mode == .ahead { clear(track.sid, epoch: track.epoch) }
+        }
     }
 
     mutating func finishAll() {

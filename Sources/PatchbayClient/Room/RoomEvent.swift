@@ -3,14 +3,16 @@ public import Wire
 /// An event in a room or on the connection to it, in order.
 public enum RoomEvent: Sendable {
     /// An event from the gateway. `hello` is the first on every connection that does not resume a session. `seq` increases by one per event
-    /// and starts at one with each fresh join.
+    /// and starts at one with each fresh join. Missed events that a `hello` with `snapshot` replaces precede it with its number, as far as the
+    /// client can tell what has changed: participants, tracks, mutes and the room's description.
     case gateway(Event, seq: UInt64)
     /// An event of a later version of the protocol.
     case unknown(type: String, seq: UInt64)
     /// The connection was lost; reconnect attempt number `attempt` follows after `delay`.
     case reconnecting(attempt: Int, delay: Duration, because: Disconnection)
     /// Connected again, after a `hello`. If its `resumed` is true, the session was resumed: missed events came before, each once, and local
-    /// tracks continue. Otherwise the room was joined again, and `trackRepublished` follows for each local track.
+    /// tracks continue; with `snapshot`, `trackRepublished` follows for those that the gateway no longer knows. Otherwise the room was joined
+    /// again, and `trackRepublished` follows for each local track.
     case reconnected
     /// A local track was published again after a reconnect, with a new sid.
     case trackRepublished(LocalTrack, was: TrackSID)

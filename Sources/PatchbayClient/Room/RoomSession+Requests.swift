@@ -67,11 +67,15 @@ extension RoomSession {
 
     /// The session was resumed: completes or undoes the requests that had no reply when the connection broke.
     ///
-    /// - Parameter tracks: the local participant's tracks as the gateway knows them.
-    func reconcile(with tracks: [TrackInfo]) {
+    /// - Parameters:
+    ///   - tracks: the local participant's tracks as the gateway knows them.
+    ///   - isWholeState: the gateway may have lost the latest requests that it had accepted.
+    func reconcile(with tracks: [TrackInfo], isWholeState: Bool) {
         let known = published.sorted { $0.key < $1.key }
+        if isWholeState, restorable.isOnHold { notify(.hold(true)) }
         for info in tracks {
             if let own = known.first(where: { $0.value.handle.info.sid == info.sid })?.value {
+                didClear(info.sid, epoch: info.epoch)
                 // Only ever mutes: a muted track is not opened by accident.
                 if own.isMuted, !info.muted { notify(.mute(info.sid, muted: true)) }
             } else {
@@ -80,7 +84,8 @@ extension RoomSession {
             }
         }
         for (track, own) in known where !tracks.contains(where: { $0.sid == own.handle.info.sid }) {
-            if own.alias == nil {
+            if own.alias == nil || isWholeState {
+                own.alias = nil
                 republish(track, own)
             } else {
                 published[track] = nil

@@ -137,27 +137,33 @@ extension RoomSession {
     private func handleHello(_ hello: Hello, seq: UInt64) {
         let isReconnect = attempt > 0
         let isResumed = isReconnect && hello.resumed == true
+        // Otherwise the missed events were replayed before this `hello`.
+        let isWholeState = !isResumed || hello.snapshot == true
         claim = hello.resumeToken.isEmpty ? nil : ResumeClaim(token: hello.resumeToken, lastSeq: seq)
         didOpen(
             Heartbeat(
                 interval: .milliseconds(max(hello.pingIntervalMs, 100)), timeout: .milliseconds(max(hello.pingTimeoutMs, 1_000)),
                 pongTimeout: options.reconnect == .backOff && claim != nil ? Heartbeat.defaultPongTimeout : nil, now: now))
-        room.update { state in
+        let before = room.update { state in
+            let before = state.snapshot
             state.hello = hello
-            // On resume, the missed events were replayed before this `hello`.
-            if !isResumed { state.snapshot = RoomSnapshot(hello) }
+            if isWholeState { state.snapshot = RoomSnapshot(hello) }
             state.statistics.eventsReceived += 1
             if isReconnect { state.statistics.reconnects += 1 }
+            return before
         }
-        if !isResumed {
+        if isWholeState {
             remote.replace(with: hello.participants.flatMap { $0.tracks ?? [] })
             pruneSubscriptions()
+        }
+        if isResumed, isWholeState {
+            for event in before?.changes(to: RoomSnapshot(hello)) ?? [] { emit(.gateway(event, seq: seq)) }
         }
         emit(.gateway(.hello(hello), seq: seq))
         completeOpening()
         if isReconnect {
             emit(.reconnected)
-            if isResumed { reconcile(with: hello.participant.tracks ?? []) } else { restore() }
+            if isResumed { reconcile(with: hello.participant.tracks ?? [], isWholeState: isWholeState) } else { restore() }
         }
     }
 
@@ -177,6 +183,7 @@ extension RoomSession {
             remote.removeAll(of: identity)
             pruneSubscriptions()
         case .talkEarlier(_, let track, _, let live): remote.expectEarlierFrames(of: track, until: live)
+        case .callResumed(let identity): if identity == room.current.hello?.participant.identity { restorable.isOnHold = false }
         case .tokenRefreshed(let newer, _): token = newer
         case .playoutCleared(let cut, _): didClear(cut.track, epoch: cut.epoch)
         case .procedureCalled(let id, let caller, let method, let payload, let timeout):

@@ -37,6 +37,27 @@ public struct RoomSnapshot: Sendable, Hashable {
         }
     }
 
+    /// The events that lead from this state to a later one. Own tracks are described by replies, and are not compared except for mutes.
+    func changes(to later: RoomSnapshot) -> [Event] {
+        let sids = Set(later.participants.map(\.sid))
+        var events = participants.filter { !sids.contains($0.sid) }.flatMap { gone in
+            gone.removals(of: gone.tracks ?? []) + [.participantLeft(gone.identity, reason: .unknown)]
+        }
+        if room != later.room { events.append(.roomUpdated(later.room)) }
+        events += local.updates(to: later.local)
+        for info in later.participants {
+            guard let known = participants.first(where: { $0.sid == info.sid }) else {
+                events.append(.participantJoined(info))
+                continue
+            }
+            let (before, after) = (known.tracks ?? [], info.tracks ?? [])
+            events += known.removals(of: before.filter { track in !after.contains { $0.sid == track.sid } })
+            events += known.updates(to: info)
+            events += after.filter { track in !before.contains { $0.sid == track.sid } }.map { .trackPublished($0) }
+        }
+        return events
+    }
+
     private mutating func upsert(_ info: ParticipantInfo) {
         if info.identity == local.identity {
             local = info.keeping(local.tracks)
@@ -62,6 +83,21 @@ extension ParticipantInfo {
         var info = self
         info.tracks = tracks ?? known
         return info
+    }
+}
+
+extension ParticipantInfo {
+    fileprivate func removals(of tracks: [TrackInfo]) -> [Event] { tracks.map { .trackUnpublished($0.sid, of: identity) } }
+
+    /// Changes of the description, and of the mute state of tracks in both.
+    fileprivate func updates(to later: ParticipantInfo) -> [Event] {
+        var (before, after) = (self, later)
+        (before.tracks, after.tracks) = (nil, nil)
+        let mutes = (tracks ?? []).compactMap { track -> Event? in
+            guard let muted = later.tracks?.first(where: { $0.sid == track.sid })?.muted, muted != track.muted else { return nil }
+            return muted ? .trackMuted(track.sid, of: identity) : .trackUnmuted(track.sid, of: identity)
+        }
+        return (before == after ? [] : [.participantUpdated(after, connection: .connected)]) + mutes
     }
 }
 

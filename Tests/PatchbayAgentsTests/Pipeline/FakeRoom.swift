@@ -52,13 +52,18 @@ final class FakeRoom: AgentRoom {
     }
 
     func clearVoice(reason: String) async throws -> HeardPosition {
+        state.withLock { $0.clears += 1 }
+        return discard()
+    }
+
+    /// What was not played is lost.
+    func discard() -> HeardPosition {
         state.withLock { state in
             let now = clock.now
             let heard = state.playing.filter { $0.from < now }
             let last = heard.last.map { $0.time.advanced(by: 960).ticks }
             if let first = heard.first { state.played.append((first.time, heard.count * 960)) }
             state.playing = []
-            state.clears += 1
             return HeardPosition(playedTs: last, playedMs: heard.count * 20, isEstimated: false)
         }
     }

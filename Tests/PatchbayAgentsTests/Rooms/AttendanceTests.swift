@@ -64,13 +64,13 @@ struct UsersPresentTests {
             permission: Permission(), joinedAt: 0, tracks: nil)
     }
 
-    private static func hello(_ others: [ParticipantInfo], resumed: Bool? = nil) -> Event {
+    private static func hello(_ others: [ParticipantInfo], resumed: Bool? = nil, snapshot: Bool? = nil) -> Event {
         .hello(
             Hello(
                 server: ServerInfo(version: "1", node: "n"),
                 room: RoomInfo(sid: RoomSID(text: "RM_1"), name: "r", metadata: "", createdAt: 0, maxParticipants: 0),
                 participant: participant(Identity(text: "assistant:helper"), kind: .agent), participants: others, sessionId: nil,
-                resumeToken: "t", resumed: resumed))
+                resumeToken: "t", resumed: resumed, snapshot: snapshot))
     }
 
     /// What is reported for each event, in words.
@@ -105,6 +105,14 @@ struct UsersPresentTests {
         ]
         let reports = Self.reports(Self.hello([Self.participant(Self.ann)]), .participantLeft(Self.ann, reason: reason))
         #expect(reports.last == [farewells.contains(reason) ? "-ann" : "-ann?"])
+    }
+
+    @Test func aSnapshotTellsWhoHasComeOrLeftMeanwhile() {
+        let reports = Self.reports(
+            Self.hello([Self.participant(Self.ann)]),
+            Self.hello([Self.participant(Self.ann), Self.participant(Self.bob)], resumed: true, snapshot: true),
+            Self.hello([Self.participant(Self.bob)], resumed: true, snapshot: true))
+        #expect(reports == [["+ann"], ["+bob"], ["-ann?"]])
     }
 
     @Test func whoIsMissingAfterAReconnectHasLeft() {

@@ -12,13 +12,13 @@ struct UsersOnHoldTests {
             permission: Permission(), joinedAt: 0, tracks: nil)
     }
 
-    private static func hello(_ users: Identity..., resumed: Bool? = nil) -> Event {
+    private static func hello(_ users: Identity..., resumed: Bool? = nil, snapshot: Bool? = nil) -> Event {
         .hello(
             Hello(
                 server: ServerInfo(version: "1", node: "n"),
                 room: RoomInfo(sid: RoomSID(text: "RM_1"), name: "r", metadata: "", createdAt: 0, maxParticipants: 0),
                 participant: participant(helper, kind: .agent), participants: users.map { participant($0) }, sessionId: nil,
-                resumeToken: "t", resumed: resumed))
+                resumeToken: "t", resumed: resumed, snapshot: snapshot))
     }
 
     private static func left(_ user: Identity) -> Event { .participantLeft(user, reason: .clientInitiated) }
@@ -70,5 +70,8 @@ struct UsersOnHoldTests {
         let joined = Self.reports(
             Self.hello(Self.ann), .callHeld(by: Self.ann), Self.hello(Self.ann, resumed: false), .callHeld(by: Self.ann))
         #expect(joined == [nil, true, false, true], "the hold may have ended meanwhile")
+        let moved = Self.reports(
+            Self.hello(Self.ann), .callHeld(by: Self.ann), Self.hello(Self.ann, resumed: true, snapshot: true), .callHeld(by: Self.ann))
+        #expect(moved == joined, "a snapshot replaces missed events")
     }
 }

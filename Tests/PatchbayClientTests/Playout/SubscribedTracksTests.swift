@@ -125,4 +125,15 @@ struct RemoteTracksTests {
         #expect(inbox.takeAll().frames.count == 2)
         #expect(other.takeAll().isFinished)
     }
+
+    @Test mutating func aheadTrackContinuesInTheEpochOfTheReplacement() {
+        var speech = info("TR_a", alias: 1)
+        speech.mode = .ahead
+        tracks.add(speech)
+        tracks.addSink(.inbox(inbox), to: speech.sid)
+        speech.epoch = 2
+        tracks.replace(with: [speech])
+        let received = inbox.takeAll()
+        #expect(received.clearedEpoch == 2 && !received.isFinished)
+    }
 }

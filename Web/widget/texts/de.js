@@ -148,6 +148,7 @@ export const de = {
     4002: 'Die Verbindung ist zu langsam.',
     4003: 'Die Verbindung ist abgebrochen.',
     4004: 'Die Verbindung war zu lange unterbrochen.',
+    4005: 'Das Gespräch ist auf einen anderen Server umgezogen.',
     4100: 'Ihre Anmeldung ist abgelaufen. Melden Sie sich erneut an.',
     4105: 'Am Gespräch nehmen schon zu viele teil.',
   },

@@ -151,6 +151,7 @@ export const en = {
     4002: 'The connection is too slow.',
     4003: 'The connection was lost.',
     4004: 'The connection was interrupted for too long.',
+    4005: 'The conversation has moved to another server.',
     4100: 'The login has expired. Log in again.',
     4105: 'The conversation is full.',
   },

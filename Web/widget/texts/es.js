@@ -148,6 +148,7 @@ export const es = {
     4002: 'La conexión es demasiado lenta.',
     4003: 'Se ha perdido la conexión.',
     4004: 'La conexión ha estado interrumpida demasiado tiempo.',
+    4005: 'La conversación ha pasado a otro servidor.',
     4100: 'Su sesión ha caducado. Inicie sesión de nuevo.',
     4105: 'La conversación está completa.',
   },

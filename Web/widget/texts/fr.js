@@ -148,6 +148,7 @@ export const fr = {
     4002: 'La connexion est trop lente.',
     4003: 'La connexion a été perdue.',
     4004: 'La connexion a été interrompue trop longtemps.',
+    4005: 'La conversation a changé de serveur.',
     4100: 'Votre session a expiré. Reconnectez-vous.',
     4105: 'La conversation est complète.',
   },

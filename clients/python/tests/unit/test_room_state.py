@@ -73,6 +73,66 @@ def test_a_later_join_reports_only_what_has_changed(state: RoomState) -> None:
     assert state.track(7) is before
 
 
+def test_a_newcomer_is_reported_also_if_everybody_known_has_stayed(state: RoomState) -> None:
+    state.join(hello(participant("bob")))
+    assert names(state.join(hello(participant("bob"), participant("dave")))) == ["participant_connected"]
+    assert names(state.join(hello())) == ["participant_disconnected", "participant_disconnected"]
+    assert names(state.join(hello(participant("bob")))) == ["participant_connected"]
+
+
+def test_a_later_state_ends_tracks_and_changes_descriptions(state: RoomState) -> None:
+    state.join(hello(participant("bob", track("TR_1", 3), track("TR_2", 4, mode="ahead")), participant("carol")))
+    speaking = state.track(4)
+    assert speaking is not None
+    found = state.join(
+        hello(
+            participant("bob", track("TR_2", 4, mode="ahead", epoch=2, muted=True), metadata="new"),
+            room={"sid": "RM_1", "name": "lobby", "metadata": "later"},
+        )
+    )
+    assert names(found) == [
+        "track_unsubscribed",
+        "track_unpublished",
+        "participant_disconnected",
+        "room_metadata_changed",
+        "participant_metadata_changed",
+        "track_muted",
+    ]
+    assert state.track(3) is None
+    assert state.track(4) is speaking
+    assert speaking.info.epoch == 2
+
+
+def test_what_is_unusual_ends_with_a_later_state(state: RoomState) -> None:
+    state.join(hello(participant("bob"), participant("robin", kind="agent")))
+    unusual: list[tuple[str, JSON]] = [
+        ("call.held", {"participant": "bob"}),
+        ("call.muted", {"participant": "alice"}),
+        ("quality.changed", {"participant": "bob", "quality": "poor"}),
+        ("speakers.changed", {"speakers": [{"participant": "bob", "level": 0.5, "active": True}]}),
+        ("recording.started", {"recording": "RC_1"}),
+        ("agent.waiting", {"participant": "assistant:helper", "reason": "busy"}),
+        ("participant.updated", participant("bob", connection="reconnecting")),
+    ]
+    for kind, data in unusual:
+        state.apply(kind, data)
+    again = hello(participant("bob"), participant("robin", kind="agent", attributes={"lk.agent.state": "thinking"}))
+    assert names(state.join(again)) == [
+        "call_mute_changed",
+        "participant_connection_changed",
+        "hold_changed",
+        "connection_quality_changed",
+        "active_speakers_changed",
+        "recording_changed",
+        "participant_attributes_changed",
+        "agent_state_changed",
+    ]
+    assert state.waiting_agents == {}
+    assert not state.remote["bob"].held
+    assert state.remote["robin"].agent_state == "thinking"
+    assert state.join(again) == []
+
+
 def test_a_leaving_participant_takes_its_tracks_along(state: RoomState) -> None:
     state.join(hello())
     joined = state.apply("participant.joined", participant("bob", track("TR_1", 3)))

@@ -19,6 +19,7 @@ class DisconnectReason(StrEnum):
     ROOM_DELETED = "ROOM_DELETED"
     STATE_MISMATCH = "STATE_MISMATCH"
     JOIN_FAILURE = "JOIN_FAILURE"
+    MIGRATION = "MIGRATION"
     SIGNAL_CLOSE = "SIGNAL_CLOSE"
     ROOM_CLOSED = "ROOM_CLOSED"
     USER_UNAVAILABLE = "USER_UNAVAILABLE"
@@ -42,6 +43,7 @@ _BY_CODE = {
     4002: DisconnectReason.MEDIA_FAILURE,
     4003: DisconnectReason.CONNECTION_TIMEOUT,
     4004: DisconnectReason.STATE_MISMATCH,
+    4005: DisconnectReason.MIGRATION,
     4100: DisconnectReason.JOIN_FAILURE,
     4102: DisconnectReason.ROOM_CLOSED,
     4103: DisconnectReason.PARTICIPANT_REMOVED,

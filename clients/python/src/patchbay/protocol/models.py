@@ -120,7 +120,13 @@ class RoomInfo:
 
 @dataclass(slots=True)
 class Hello:
-    """The first message on each connection to a room."""
+    """The first message on each connection to a room.
+
+    Attributes:
+        resumed: whether the session was resumed.
+        snapshot: after a resume, that events may have been missed: `hello` and the events that follow it describe
+            the whole state.
+    """
 
     room: RoomInfo
     participant: ParticipantInfo
@@ -130,6 +136,7 @@ class Hello:
     logged: bool
     resume_token: str
     resumed: bool
+    snapshot: bool
     ping_interval: float
     ping_timeout: float
 
@@ -145,6 +152,7 @@ class Hello:
             logged=bool(data.get("logged")),
             resume_token=text(data, "resume_token", ""),
             resumed=bool(data.get("resumed")),
+            snapshot=bool(data.get("snapshot")),
             ping_interval=integer(data, "ping_interval_ms", 5_000) / 1_000,
             ping_timeout=integer(data, "ping_timeout_ms", 15_000) / 1_000,
         )

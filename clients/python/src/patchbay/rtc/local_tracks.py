@@ -145,9 +145,15 @@ class LocalTracks:
 
     # Reconnects.
 
-    def restore(self, own: list[TrackInfo], *, resumed: bool) -> None:
-        """Compares with what the gateway has after a reconnect, and publishes what it has not."""
-        if not resumed:
+    def restore(self, own: list[TrackInfo], *, resumed: bool, whole: bool) -> None:
+        """Compares with what the gateway has after a reconnect, and publishes what it has not.
+
+        Args:
+            own: this client's tracks as the gateway knows them.
+            resumed: whether these are the tracks from before the reconnect.
+            whole: whether `hello` and the events that follow describe the whole state.
+        """
+        if whole:
             # Events say so again if it is still the case.
             self.held = False
         by_sid = {info.sid: info for info in own}
@@ -158,7 +164,10 @@ class LocalTracks:
                 task = asyncio.create_task(self._republish(published))
                 self._republishing.add(task)
                 task.add_done_callback(self._republishing.discard)
-            elif published.publication.track.muted and not info.muted:
+                continue
+            if whole:
+                published.did_move(info)
+            if published.publication.track.muted and not info.muted:
                 # Only ever mutes: a muted track is not opened by accident.
                 self.requests.notify("track.mute", {"track": info.sid, "muted": True})
         for sid in by_sid:

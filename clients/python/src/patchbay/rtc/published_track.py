@@ -138,7 +138,7 @@ class PublishedTrack:
         if not self.did_clear(integer(data, "epoch")):
             # The reply was faster.
             return
-        if mine and self.pending_clears:
+        if self.pending_clears and (mine or _is_loss(data)):
             self.reported_clears.append(data)
         elif not self.pending_clears:
             self.publication.track.audio_source.was_cleared()
@@ -155,6 +155,17 @@ class PublishedTrack:
         self.publication.info = info
         self.publication.track.sid = info.sid
         self._published.set()
+
+    def did_move(self, info: TrackInfo) -> None:
+        """The track continues on another node, whose queue is empty."""
+        self.paused = False
+        self.publication.info.muted = info.muted
+        if self.publication.info.epoch == info.epoch:
+            return
+        self.publication.info.epoch = info.epoch
+        self._owner.socket.outbox.drop_ahead(info.alias)
+        if not self.pending_clears:
+            self.publication.track.audio_source.was_cleared()
 
     def did_clear(self, epoch: int) -> bool:
         """The track continues in a new epoch; false if that is known."""
@@ -211,3 +222,8 @@ class PublishedTrack:
 
     def _forget(self, epoch: int) -> None:
         self.reported_clears = [data for data in self.reported_clears if data.get("epoch") != epoch]
+
+
+def _is_loss(data: JSON) -> bool:
+    """Whether a clear was none, but the loss of the node that kept the queue."""
+    return data.get("by") == "" and data.get("reason") in ("node_lost", "moved")

@@ -66,33 +66,45 @@ class RoomState:
         return [events.UnknownEvent(kind, data)] if handler is None else list(handler(data))
 
     def join(self, hello: Hello) -> list[events.RoomEvent]:
-        """Takes over the state of a join that did not resume, the first or a later one."""
-        before, self.remote = self.remote, {}
-        tracks, self._by_alias = {pub.sid: pub for pub in self._by_alias.values()}, {}
-        found: list[events.RoomEvent] = []
+        """Takes over a state that `hello` and the events after it describe completely, and returns what has changed.
+
+        That is the state of a join, the first or a later one, and of a resume with a snapshot.
+        """
+        first, before, self.remote = self.info is None, self.remote, {}
+        found = [] if first else list(self._forget_status(before.values()))
+        tracks = {publication.sid: publication for publication in self._by_alias.values()}
+        sids = {track.sid for info in hello.participants for track in info.tracks or []}
+        present = {info.sid for info in hello.participants}
+        for participant in before.values():
+            for publication in list(participant.track_publications.values()):
+                if publication.sid not in sids:
+                    found += self._remove_track(participant, publication)
+            if participant.sid not in present:
+                found.append(self._gone(participant))
+        self._by_alias = {}
+        if self.info is not None and self.info.metadata != hello.room.metadata:
+            found.append(events.RoomMetadataChanged(self.info.metadata, hello.room.metadata))
         self.info = hello.room
-        self.local.update(hello.participant)
-        self.recording = False
-        self.waiting_agents = {}
-        self.active_speakers = []
+        changes = list(self._describe(self.local, hello.participant))
+        found += [] if first else changes
         for info in hello.participants:
-            known = before.pop(info.identity, None)
+            known = before.get(info.identity)
             if known is not None and known.sid == info.sid:
                 participant = known
-                participant.update(info)
+                found += self._describe(participant, info)
+                state = info.attributes.get("lk.agent.state")
+                if state is not None and state != participant.agent_state:
+                    participant.agent_state = state
+                    found.append(events.AgentStateChanged(participant, state))
                 participant.track_publications = {}
             else:
                 participant = RemoteParticipant(info)
-                if known is not None:
-                    found.append(self._gone(known))
-                if before or known is not None:
+                if not first:
                     found.append(events.ParticipantConnected(participant))
             self.remote[info.identity] = participant
             for track in info.tracks or []:
-                found += self._add_track(participant, track, tracks.pop(track.sid, None))
-        for publication in tracks.values():
-            publication.track.frames.end()
-        return [self._gone(participant) for participant in before.values()] + found
+                found += self._add_track(participant, track, tracks.get(track.sid))
+        return found
 
     def end(self) -> None:
         """The connection has ended: no more audio arrives."""
@@ -138,6 +150,14 @@ class RoomState:
         participant = self.participant(info.identity)
         if participant is None:
             return
+        yield from self._describe(participant, info)
+        if isinstance(participant, RemoteParticipant) and (state := data.get("connection")) is not None:
+            connected = state != "reconnecting"
+            if connected != participant.connected:
+                participant.connected = connected
+                yield events.ParticipantConnectionChanged(participant, connected)
+
+    def _describe(self, participant: Participant, info: ParticipantInfo) -> Iterable[events.RoomEvent]:
         name, metadata, attributes = participant.name, participant.metadata, participant.attributes
         participant.update(info)
         if name != info.name:
@@ -148,11 +168,31 @@ class RoomState:
         changed |= {key: "" for key in attributes if key not in info.attributes}
         if changed:
             yield events.ParticipantAttributesChanged(changed, participant)
-        if isinstance(participant, RemoteParticipant) and (state := data.get("connection")) is not None:
-            connected = state != "reconnecting"
-            if connected != participant.connected:
-                participant.connected = connected
-                yield events.ParticipantConnectionChanged(participant, connected)
+
+    def _forget_status(self, remote: Iterable[RemoteParticipant]) -> Iterable[events.RoomEvent]:
+        """Returns to what is usual: the events that follow name only what is not."""
+        for participant in (self.local, *remote):
+            if isinstance(participant, RemoteParticipant) and not participant.connected:
+                participant.connected = True
+                yield events.ParticipantConnectionChanged(participant, True)
+            if participant.held:
+                participant.held = False
+                yield events.HoldChanged(participant, False)
+            if participant.call_muted:
+                participant.call_muted = False
+                yield events.CallMuteChanged(participant, False)
+            if participant.connection_quality != "excellent":
+                participant.connection_quality = "excellent"
+                yield events.ConnectionQualityChanged(participant, "excellent")
+            participant.speaking = False
+            participant.audio_level = 0.0
+        if self.active_speakers:
+            self.active_speakers = []
+            yield events.ActiveSpeakersChanged([])
+        if self.recording:
+            self.recording = False
+            yield events.RecordingChanged(False)
+        self.waiting_agents = {}
 
     def _left(self, data: JSON) -> Iterable[events.RoomEvent]:
         participant = self.remote.pop(text(data, "participant"), None)
@@ -209,8 +249,12 @@ class RoomState:
         participant.track_publications[info.sid] = publication
         self._by_alias[info.alias] = publication
         if known is not None:
-            publication.info = info
+            before, publication.info = publication.info, info
             publication.track.frames.rejoined()
+            if before.epoch != info.epoch:
+                publication.track.frames.clear(info.epoch)
+            if before.muted != info.muted:
+                yield (events.TrackMuted if info.muted else events.TrackUnmuted)(participant, publication)
             return
         yield events.TrackPublished(publication, participant)
         if subscribed:

@@ -212,10 +212,13 @@ class RoomSession:
         self.hello = hello
         self._resume_token, self._last_seq = hello.resume_token, seq
         resumed = self._joins > 0 and hello.resumed
+        # Otherwise the missed events were replayed before this `hello`.
+        whole = not resumed or hello.snapshot
         found: list[events.RoomEvent] = []
         if not resumed:
             self._joins += 1
             self.socket.outbox.rejoined()
+        if whole:
             found = self.state.join(hello)
             self._subscriptions = {
                 sid: wanted for sid, wanted in self._subscriptions.items() if self.state.publication(sid)
@@ -226,16 +229,16 @@ class RoomSession:
         self._emit(events.ConnectionStateChanged("connected"))
         if reconnected:
             self._emit(events.Reconnected(resumed))
-            self._restore(hello.participant.tracks or [], resumed)
+            self._restore(hello.participant.tracks or [], resumed=resumed, whole=whole)
         for event in found:
             self._emit(event)
         self.tracks.wake()
 
-    def _restore(self, own: list[TrackInfo], resumed: bool) -> None:
-        """Repeats what the connection may have lost, or what a new participant does not have."""
-        if not resumed and self._held:
+    def _restore(self, own: list[TrackInfo], *, resumed: bool, whole: bool) -> None:
+        """Repeats what the connection or its node may have lost, or what a new participant does not have."""
+        if whole and self._held:
             self.requests.notify("call.hold", {"held": True})
-        self.tracks.restore(own, resumed=resumed)
+        self.tracks.restore(own, resumed=resumed, whole=whole)
         self._methods.restore(resumed=resumed)
         for sid, subscribed in self._subscriptions.items():
             self.requests.notify("track.subscribe", {"track": sid, "subscribed": subscribed})
@@ -257,7 +260,11 @@ class RoomSession:
             case "stats" | "bye":
                 return
         if kind == "call.held" or kind == "call.resumed":
-            self.tracks.set_held(data.get("participant") == self.state.local.identity, kind == "call.held")
+            mine = data.get("participant") == self.state.local.identity
+            self.tracks.set_held(mine, kind == "call.held")
+            if mine and kind == "call.resumed":
+                # Perhaps by an administrator.
+                self._held = False
         self.tracks.handle_event(kind, data, self.state.local.identity)
         for event in self.state.apply(kind, data):
             self._emit(event)
