@@ -24,6 +24,7 @@ package struct BackendServices: Sendable {
     private let pushes = PushQueue()
     private let publicURL: String?
     private let webhooks: WebhookWriter
+    private let homes: RoomHomes?
     private let operatorLog: OperatorLog
 
     /// - Parameters:
@@ -34,11 +35,12 @@ package struct BackendServices: Sendable {
     ///   - endpoints: URLs that receive the webhooks of all rooms, sessions and calls.
     ///   - assistants: contains the configuration's; `restore()` adds the store's.
     ///   - accountSettings: the configuration section `accounts`.
+    ///   - homes: of rooms in a cluster; the store is then opened with `Store.Access.node`. Nil without a cluster.
     ///   - operatorLog: the operator's log of sessions and calls.
     package init(
         store: Store, externalIssuer: ExternalIssuer? = nil, publicURL: String? = nil, recordingsDirectory: String? = nil,
         dispatch: DispatchInbox? = nil, webhookEndpoints endpoints: [String] = [], assistants: AssistantDirectory = AssistantDirectory(),
-        accountSettings: AccountSettings = AccountSettings(), operatorLog: OperatorLog = .silent
+        accountSettings: AccountSettings = AccountSettings(), homes: RoomHomes? = nil, operatorLog: OperatorLog = .silent
     ) throws {
         self.store = store
         self.assistants = assistants
@@ -46,7 +48,8 @@ package struct BackendServices: Sendable {
         sessionRooms = rooms
         recordings = try recordingsDirectory.map { try SessionRecordings(store: store.sessions, rooms: rooms, directory: $0) }
         let tokens = try UserTokens(key: store.userTokenKey, externalIssuer: externalIssuer)
-        webhooks = WebhookWriter(to: endpoints)
+        webhooks = WebhookWriter(to: endpoints, node: homes?.node)
+        self.homes = homes
         accounts = AccountService(store: store.accounts, tokens: tokens, webhooks: webhooks, settings: accountSettings)
         let inbox = CallInbox(tokens: tokens)
         callInbox = inbox
@@ -60,6 +63,7 @@ package struct BackendServices: Sendable {
             },
             joinError: { room, identity in rooms.joinError(for: room) ?? inbox.rooms.joinError(for: identity, in: room) },
             briefing: rooms.briefing,
+            epoch: homes?.epoch,
             observer: { [recordingLog] event in
                 recordingLog.note(event)
                 // A call goes on while its lost assistant is being replaced.
@@ -74,16 +78,23 @@ package struct BackendServices: Sendable {
     }
 
     /// Recovers the previous process's state: sessions continue, and rooms and calls left open by a crash are announced as ended. Call
-    /// before the gateway admits anyone.
+    /// before the gateway admits anyone. In a cluster, sessions, rooms and calls are left alone (`recovery`).
     package func restore() async throws {
+        assistants.load(try await store.assistants.list())
+        guard homes == nil else { return }
         for session in try await store.sessions.openSessions(startedBefore: .now, limit: 100_000) { sessionRooms.restore(session) }
         for user in sessionRooms.users {
             for room in sessionRooms.rooms(of: user) { await sessionRooms.brief(room, from: store.sessions) }
         }
-        assistants.load(try await store.assistants.list())
         for open in try await store.webhooks.openAnnouncements() {
             try await store.webhooks.announce(webhooks.end(of: open, at: .now), at: .now)
         }
+    }
+
+    /// Recovers what other nodes have left open; nil without a cluster.
+    package var recovery: RoomRecovery? {
+        guard let homes else { return nil }
+        return RoomRecovery(store: store, writer: webhooks, events: auditEvents, sessionRooms: sessionRooms, node: homes.node)
     }
 
     package func sessionService(_ rooms: RoomService, keys: KeysInUse) -> SessionService {
@@ -95,10 +106,15 @@ package struct BackendServices: Sendable {
             push: { [pushes] in pushes.post($0) })
     }
 
-    package func auditEventWriter(_ sessions: SessionService, summarizer: any Summarizer) -> AuditEventWriter {
+    /// - Parameter counters: counts what the store refuses in a cluster.
+    package func auditEventWriter(
+        _ sessions: SessionService, summarizer: any Summarizer, counters: ServiceCounters = ServiceCounters()
+    ) -> AuditEventWriter {
         AuditEventWriter(
             events: auditEvents, sessions: sessions, calls: callInbox.rooms, webhooks: webhooks, webhookStore: store.webhooks,
-            maintenance: SessionMaintenance(sessions, summarizer, expireStore: { [store] in try await store.expire(at: $0) }))
+            maintenance: SessionMaintenance(
+                sessions, summarizer, isAbandoned: homes?.isAbandoned, expireStore: { [store] in try await store.expire(at: $0) }),
+            counters: counters, superseded: homes?.superseded)
     }
 
     /// The call service of a gateway that was given `callInbox`.

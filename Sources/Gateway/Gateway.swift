@@ -19,6 +19,8 @@ package final class Gateway: Service {
     /// The bound port for proxies, and that for operations; nil if there is none.
     package var plainPort: Int? { listeners.plainPort }
     package var operationsPort: Int? { listeners.operationsPort }
+    /// The bound port for other nodes; nil without a cluster.
+    package var nodesPort: Int? { listeners.nodesPort }
 
     package var state: GatewayState { context.state }
     package var metrics: MetricsBoard { context.metrics }
@@ -48,6 +50,13 @@ package final class Gateway: Service {
             settings: settings, keys: keys, shardPorts: listeners.shardPorts, auditEvents: auditEvents,
             recorder: recordings.map { Recorder(store: $0, auditEvents: auditEvents) }, calls: calls, dispatch: dispatch,
             services: services, operatorLog: operatorLog)
+        if let cluster = settings.cluster {
+            let rooms = ClusterRooms(
+                cluster, build: settings.version, directory: context.directory, mailboxes: context.mailboxes)
+            cluster.node.connect(to: rooms)
+            context.cluster = rooms
+            context.nodes = try NodeClient(trust: cluster.trust, serverName: cluster.serverName)
+        }
         context.serve(try routes(context.rooms, context.keysInUse))
         self.context = context
         context.state.certificateExpiry = certificate.expires
@@ -69,6 +78,7 @@ package final class Gateway: Service {
         try await withGracefulShutdownHandler {
             async let _: Void = HeapTrimmer.run()
             async let _: Void = context.history.run { [context] in context.metricsSnapshot }
+            async let _: Void? = context.cluster?.run()
             try await Self.runAll(context.mailboxes.indices) { index in
                 do {
                     try await self.runShard(index)
@@ -95,6 +105,7 @@ package final class Gateway: Service {
         let wallClock = WallClock.seconds + span.components.seconds
         context.calls?.post(.drain)
         context.dispatch?.post(.drain)
+        context.cluster?.drain()
         for mailbox in context.mailboxes { mailbox.post(.drain(deadline: span, wallClock: wallClock)) }
     }
 

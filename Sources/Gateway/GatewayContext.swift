@@ -34,6 +34,9 @@ struct GatewayContext: Sendable {
     let recorder: Recorder?
     let calls: CallInbox?
     let dispatch: DispatchInbox?
+    /// Nil for a gateway that runs alone.
+    var cluster: ClusterRooms?
+    var nodes: NodeClient?
     private let trunks: [Trunk]
 
     init(
@@ -72,7 +75,7 @@ struct GatewayContext: Sendable {
             gateway: MetricsSnapshot.GatewaySample(
                 version: settings.version, draining: state.phase >= .draining, fastPath: settings.fastPath,
                 certificateExpiry: state.certificateExpiry, process: ProcessStatistics()),
-            dispatch: dispatch?.registry.counters)
+            dispatch: dispatch?.registry.counters, cluster: cluster?.sample ?? .alone)
     }
 
     var rooms: RoomService {
@@ -81,7 +84,8 @@ struct GatewayContext: Sendable {
                 count: mailboxes.count, ports: settings.edge.shardPorts == .free ? [] : shardPorts,
                 homeShard: { [directory] in directory.home(of: $0) },
                 isDraining: { [state] in state.phase >= .draining },
-                send: { [mailboxes] request, shard in mailboxes[shard].send(.request(request)) }))
+                send: { [mailboxes] request, shard in mailboxes[shard].send(.request(request)) },
+                cluster: clusterControl))
     }
 }
 

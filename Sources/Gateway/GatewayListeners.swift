@@ -10,6 +10,8 @@ struct GatewayListeners: Sendable {
     private(set) var shardPorts: [Int] = []
     private(set) var plainPort: Int?
     private(set) var operationsPort: Int?
+    /// The port for other nodes of the cluster.
+    private(set) var nodesPort: Int?
 
     /// - Throws: `ListenError` if a port cannot be bound.
     init(_ settings: GatewaySettings) throws(ListenError) {
@@ -28,6 +30,11 @@ struct GatewayListeners: Sendable {
         if let plain = edge.plain {
             let listeners = try Self.bind(plain, count, .proxies, "`plain_port`")
             plainPort = listeners[0].port
+            for index in listeners.indices { ofShards[index].append(listeners[index]) }
+        }
+        if let place = settings.cluster?.place {
+            let listeners = try Self.bind(place, count, .nodes, "`cluster.port`")
+            nodesPort = listeners[0].port
             for index in listeners.indices { ofShards[index].append(listeners[index]) }
         }
         if let operations = edge.operations {

@@ -24,6 +24,8 @@ package struct GatewaySettings: Sendable {
     package var handshakeSecondsMax: Int
     package var fastPath: TLSFastPath
     package var nodeName: String
+    /// Nil for a gateway that runs alone.
+    package var cluster: ClusterSettings?
     package var version: String
     /// The version under which browsers may cache the bundles of the web pages for ever; nil in a development build.
     package var release: String?

@@ -73,7 +73,8 @@ package final class OutgoingClient: Sendable {
 /// A response whose body is received as it is read: unread bytes stay with the server. Its end ends the transfer.
 package final class OutgoingStream: Sendable {
     package let status: Int
-    private let fields: [String: String]
+    /// By name in lower case. Of fields with the same name the last counts.
+    package let fields: [String: String]
     private let transfer: Transfer
 
     fileprivate init(_ head: Transfer.Head, _ transfer: Transfer) {
@@ -84,7 +85,7 @@ package final class OutgoingStream: Sendable {
 
     deinit { transfer.cancel() }
 
-    /// - Parameter name: in lower case. Of fields with the same name the last counts.
+    /// - Parameter name: in lower case.
     package func header(_ name: String) -> String? { fields[name] }
 
     /// The bytes that arrived since the last call, at least one; nil at the end of the body.

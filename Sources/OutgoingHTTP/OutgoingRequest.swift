@@ -1,13 +1,18 @@
 internal import Foundation
 
-/// An outgoing POST request.
+/// An outgoing request.
 package struct OutgoingHTTPRequest: Sendable, Hashable {
     package var url: String
+    package var method: String
+    /// `host:port` to connect to instead of the URL's.
+    package var connectTo: String?
     package var headers: [OutgoingHeader]
     package var body: [UInt8]
 
-    package init(url: String, headers: [OutgoingHeader], body: [UInt8]) {
+    package init(url: String, connectTo: String? = nil, method: String = "POST", headers: [OutgoingHeader], body: [UInt8]) {
         self.url = url
+        self.method = method
+        self.connectTo = connectTo
         self.headers = headers
         self.body = body
     }

@@ -81,6 +81,7 @@ private final class TransferHandle {
     let easy: UnsafeMutableRawPointer
     private let transfer: Transfer
     private var headers: UnsafeMutablePointer<curl_slist>?
+    private var destination: UnsafeMutablePointer<curl_slist>?
     /// The first option that libcurl did not accept.
     private var fault = CURLE_OK
 
@@ -142,6 +143,7 @@ private final class TransferHandle {
     deinit {
         unsafe curl_easy_cleanup(easy)
         unsafe curl_slist_free_all(headers)
+        unsafe curl_slist_free_all(destination)
     }
 
     private func setTLS() {
@@ -156,8 +158,22 @@ private final class TransferHandle {
     }
 
     private func setRequest() {
+        let (method, body) = (transfer.request.method, transfer.request.body)
+        if method == "HEAD" { set(CURLOPT_NOBODY, 1) } else { setBody(body) }
+        if method != "POST" { set(CURLOPT_CUSTOMREQUEST, method) }
+        if let address = transfer.request.connectTo {
+            unsafe destination = unsafe curl_slist_append(nil, "::\(address)")
+            unsafe set(CURLOPT_CONNECT_TO, destination)
+        }
+        let names = transfer.request.headers.map(\.name)
+        // Fields that libcurl would add.
+        for name in ["accept", "content-type", "expect"] where !names.contains(name) { add("\(name):") }
+        for header in transfer.request.headers { add(header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)") }
+        unsafe set(CURLOPT_HTTPHEADER, headers)
+    }
+
+    private func setBody(_ body: [UInt8]) {
         set(CURLOPT_POST, 1)
-        let body = transfer.request.body
         set(CURLOPT_POSTFIELDSIZE, body.count)
         if body.isEmpty {
             // Without a pointer, libcurl would read the body from the standard input.
@@ -165,11 +181,6 @@ private final class TransferHandle {
         } else {
             unsafe body.withUnsafeBytes { bytes in unsafe set(CURLOPT_COPYPOSTFIELDS, bytes.baseAddress) }
         }
-        let names = transfer.request.headers.map(\.name)
-        // Fields that libcurl would add.
-        for name in ["accept", "content-type", "expect"] where !names.contains(name) { add("\(name):") }
-        for header in transfer.request.headers { add(header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)") }
-        unsafe set(CURLOPT_HTTPHEADER, headers)
     }
 
     private func add(_ line: String) {

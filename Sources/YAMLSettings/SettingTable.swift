@@ -11,6 +11,7 @@ extension Setting {
         Section(title: "Rooms", settings: rooms),
         Section(title: "Accounts, sessions and calls", settings: accounts),
         Section(title: "Assistants", settings: assistants),
+        Section(title: "Cluster", settings: cluster),
         Section(title: "Operations", settings: operations),
     ]
 
@@ -205,6 +206,55 @@ extension Setting {
         Setting(
             "dispatch", .own("list of rules"), otherwise: "none", example: "\n- {room: \"support-*\", assistant: default}",
             isReloaded: true, isFileOnly: true, "Assistants for rooms by name, dispatched when the room opens."),
+    ]
+
+    private static let cluster = [
+        Setting(
+            "cluster.nats", .texts, otherwise: "none: the gateway runs alone", example: "[\"10.0.0.10:4222\"]", needs: "database",
+            provides: "a cluster",
+            "The NATS servers of a cluster of gateways, as host:port. They need JetStream (OPERATIONS.md, \"Clusters\")."),
+        Setting(
+            "cluster.address", .text, example: "10.0.0.1:7899", needs: "cluster.nats",
+            "Where other nodes reach this one, with a numeric host. Required with `cluster.nats`."),
+        Setting("cluster.host", .text, "0.0.0.0", needs: "cluster.nats", "The address to listen on for other nodes."),
+        Setting(
+            "cluster.port", .number(1...65_535), otherwise: "that of `cluster.address`", example: "7899", needs: "cluster.nats",
+            "The port for other nodes, with TLS."),
+        Setting(
+            "cluster.trusted_nodes", .texts, example: "[\"10.0.0.0/24\"]", needs: "cluster.nats",
+            "The addresses and networks of all nodes: only they may use the port for nodes. Required with `cluster.nats`."),
+        Setting(
+            "cluster.ca_file", .path, otherwise: "the system's", example: "/etc/patchbay/nodes-ca.pem", needs: "cluster.nats",
+            "The authority of the nodes' certificates (`cert`)."),
+        Setting(
+            "cluster.server_name", .text, otherwise: "the host of `cluster.address`", example: "nodes.voice.example.org",
+            needs: "cluster.nats", "The name that the certificates of all nodes contain, for connections between them."),
+        Setting(
+            "cluster.url", .url, otherwise: "the load balancer's only", example: "wss://n1.voice.example.org", needs: "cluster.nats",
+            "Where clients reach this node itself."),
+        Setting("cluster.bucket", .text, "patchbay", needs: "cluster.nats", "The key-value bucket with the records of rooms."),
+        Setting("cluster.replicas", .number(1...5), "1", needs: "cluster.nats", "NATS servers that hold each record."),
+        Setting(
+            "cluster.nats_user", .text, example: "patchbay", needs: "cluster.nats", provides: "a user at NATS", "The user at NATS."),
+        Setting(
+            "cluster.nats_password_file", .path, example: "/etc/patchbay/nats.password", needs: "cluster.nats_user",
+            "The file with the user's password."),
+        Setting(
+            "cluster.nats_token_file", .path, example: "/etc/patchbay/nats.token", needs: "cluster.nats",
+            "The file with a token, instead of a user."),
+        Setting(
+            "cluster.nats_credentials_file", .path, example: "/etc/patchbay/nats.creds", needs: "cluster.nats",
+            "The file with a user's JWT and key, instead of a password."),
+        Setting(
+            "cluster.nats_ca_file", .path, otherwise: "the system's, if NATS demands TLS", example: "/etc/patchbay/nats-ca.pem",
+            needs: "cluster.nats", provides: "TLS to NATS", "The authority of the NATS servers' certificates; demands TLS."),
+        Setting(
+            "cluster.nats_certificate_file", .path, example: "/etc/patchbay/nats-client.pem", needs: "cluster.nats_ca_file",
+            provides: "a client certificate",
+            "The client certificate for NATS, with `cluster.nats_key_file`."),
+        Setting(
+            "cluster.nats_key_file", .path, example: "/etc/patchbay/nats-client.key", needs: "cluster.nats_certificate_file",
+            "The key of the client certificate."),
     ]
 
     private static let operations = [

@@ -72,6 +72,7 @@ package struct RoomService: Sendable {
             throw HTTPError(.metadataTooLarge, "metadata has at most \(ProtocolLimits.metadataBytesMax) bytes")
         }
         try checkNotDraining()
+        if case .elsewhere(let node) = try await claim(name) { throw .elsewhere(node) }
         guard shards.count > 0 else { throw Self.noAnswer }
         // Concurrent openings of a new room choose the same shard.
         var shard = shards.homeShard(name) ?? Int(UInt(bitPattern: name.hashValue) % UInt(shards.count))
@@ -99,7 +100,25 @@ package struct RoomService: Sendable {
     /// - Returns: false if the room or the command's target does not exist, or it is refused.
     @discardableResult
     package func attempt(_ command: Room.AdminCommand, in room: String) async -> Bool {
-        (try? await perform(command, in: room)) != nil
+        do throws(HTTPError) {
+            try await perform(command, in: room)
+            return true
+        } catch {
+            guard error.node != nil, command.endsRoom else { return false }
+            return await shards.cluster?.close(room) ?? false
+        }
+    }
+
+    /// Makes this node the home of a room, unless another one is. Alone, it always is.
+    ///
+    /// - Throws: `HTTPError` with status 503 if the cluster cannot decide, or this node takes no new rooms.
+    @discardableResult
+    package func claim(_ room: String) async throws(HTTPError) -> RoomClaim {
+        switch await shards.cluster?.claim(room) ?? .here {
+        case .unavailable: throw .homeUnavailable
+        case .draining: throw Self.noAnswer
+        case let claim: return claim
+        }
     }
 
     /// Calls a procedure of a participant, which sees a caller without identity, and waits for its outcome.
@@ -136,10 +155,22 @@ package struct RoomService: Sendable {
     private static let noAnswer = HTTPError(
         .draining, "this gateway is about to stop; connect to another one", retryAfterSeconds: 1)
 
+    /// - Throws: `HTTPError.elsewhere` if another node is the home of a room, so that the request is passed on to it.
+    func checkIsHere(_ room: String) async throws(HTTPError) {
+        guard shards.homeShard(room) == nil, case .elsewhere(let node)? = await shards.cluster?.find(room) else { return }
+        throw .elsewhere(node)
+    }
+
     // MARK: Queries
 
     private func ask(_ request: RoomQuery, aboutRoom name: String) async throws(HTTPError) -> RoomQueryResult? {
-        guard let home = shards.homeShard(name) else { throw Self.roomNotFound }
+        guard let home = shards.homeShard(name) else {
+            switch await shards.cluster?.find(name) ?? .here {
+            case .elsewhere(let node): throw .elsewhere(node)
+            case .unavailable: throw .homeUnavailable
+            case .here, .draining: throw Self.roomNotFound
+            }
+        }
         let answer = await ask(request, of: home)
         if case .error(let error) = answer { throw error }
         return answer
@@ -172,5 +203,14 @@ package struct RoomService: Sendable {
         let (answers, reply) = AsyncStream.makeStream(of: RoomQueryResult.self, bufferingPolicy: .bufferingOldest(1))
         shards.send(.query(request, QueryReply(reply)), shard)
         return answers
+    }
+}
+
+extension Room.AdminCommand {
+    fileprivate var endsRoom: Bool {
+        switch self {
+        case .delete, .close: true
+        default: false
+        }
     }
 }

@@ -63,17 +63,46 @@ package struct ShardControl: Sendable {
     package var isDraining: @Sendable () -> Bool
     /// Sends a request to a shard's mailbox. A stopped shard drops it.
     package var send: @Sendable (ShardRequest, _ shard: Int) -> Void
+    /// The other nodes of a cluster; nil for a gateway that runs alone.
+    package var cluster: ClusterControl?
 
     package init(
         count: Int, ports: [Int] = [], homeShard: @escaping @Sendable (_ room: String) -> Int?, isDraining: @escaping @Sendable () -> Bool,
-        send: @escaping @Sendable (ShardRequest, _ shard: Int) -> Void
+        send: @escaping @Sendable (ShardRequest, _ shard: Int) -> Void, cluster: ClusterControl? = nil
     ) {
         self.count = count
         self.ports = ports
         self.homeShard = homeShard
         self.isDraining = isDraining
         self.send = send
+        self.cluster = cluster
     }
+}
+
+/// The services' interface to the other nodes of a cluster, implemented by `Gateway`.
+package struct ClusterControl: Sendable {
+    /// Makes this node the home of a room unless another one is.
+    package var claim: @Sendable (_ room: String) async -> RoomClaim
+    /// Where a room is, without claiming it: `here` also if it has no home.
+    package var find: @Sendable (_ room: String) async -> RoomClaim
+    /// Closes a room whose home is another node.
+    package var close: @Sendable (_ room: String) async -> Bool
+
+    package init(
+        claim: @escaping @Sendable (_ room: String) async -> RoomClaim, find: @escaping @Sendable (_ room: String) async -> RoomClaim,
+        close: @escaping @Sendable (_ room: String) async -> Bool
+    ) {
+        (self.claim, self.find, self.close) = (claim, find, close)
+    }
+}
+
+package enum RoomClaim: Sendable, Hashable {
+    case here
+    /// By its name in the cluster.
+    case elsewhere(node: String)
+    /// The cluster cannot say now.
+    case unavailable
+    case draining
 }
 
 /// A request to one shard.

@@ -1,3 +1,4 @@
+internal import HTTPServer
 internal import Logging
 internal import Store
 internal import Wire
@@ -12,11 +13,18 @@ struct SessionMaintenance: Sendable {
 
     private let sessions: SessionService
     private let summarizer: any Summarizer
+    private let isAbandoned: @Sendable (_ room: String) async -> Bool
     private let expireStore: @Sendable (WallTime) async throws -> Void
     private let log = Logger(label: "patchbay.sessions")
 
-    /// - Parameter expireStore: deletes what is past its retention.
-    init(_ sessions: SessionService, _ summarizer: any Summarizer, expireStore: @escaping @Sendable (WallTime) async throws -> Void) {
+    /// - Parameters:
+    ///   - isAbandoned: whether the session of a room ends (`RoomHomes.isAbandoned`); nil: if the room is not open here.
+    ///   - expireStore: deletes what is past its retention.
+    init(
+        _ sessions: SessionService, _ summarizer: any Summarizer, isAbandoned: (@Sendable (_ room: String) async -> Bool)? = nil,
+        expireStore: @escaping @Sendable (WallTime) async throws -> Void
+    ) {
+        self.isAbandoned = isAbandoned ?? { [rooms = sessions.rooms] in !rooms.roomIsOpen(named: $0) }
         self.sessions = sessions
         self.summarizer = summarizer
         self.expireStore = expireStore
@@ -52,9 +60,14 @@ struct SessionMaintenance: Sendable {
     /// After a crash, or when nobody joined.
     private func endAbandonedSessions() async throws {
         let latest = WallTime(milliseconds: WallClock.milliseconds - Self.joinTimeout.inMilliseconds)
-        for session in try await sessions.store.openSessions(startedBefore: latest)
-        where !sessions.rooms.roomIsOpen(named: session.roomName) {
-            try await sessions.end(session.id, of: session.userID)
+        for session in try await sessions.store.openSessions(startedBefore: latest) where await isAbandoned(session.roomName) {
+            do {
+                try await sessions.end(session.id, of: session.userID)
+            } catch StoreError.superseded {
+                // Its room goes on at another node.
+            } catch let error as HTTPError where error.node != nil {
+                // It has just been joined there.
+            }
         }
         sessions.sessionRooms.removeEnded(before: latest)
     }

@@ -69,6 +69,15 @@ package final class SessionRooms: Sendable {
             entries[room]?.notes = nil
             entries[room]?.endedAt = now
             entries[room]?.endingRequest = request
+            removeActive(room, of: user)
+        }
+
+        mutating func forget(_ room: String) {
+            guard let entry = entries.removeValue(forKey: room) else { return }
+            removeActive(room, of: entry.session.userID)
+        }
+
+        private mutating func removeActive(_ room: String, of user: UserID) {
             roomsOfUser[user]?.removeAll { $0 == room }
             if roomsOfUser[user]?.isEmpty == true { roomsOfUser[user] = nil }
         }
@@ -109,6 +118,33 @@ package final class SessionRooms: Sendable {
     func restore(_ session: Session) {
         state.withLock { $0.add(Entry(session: session, notes: BriefingNotes(clientContext: nil))) }
     }
+
+    /// Loads the session of a room that this node takes over, with its briefing notes. Idempotent: a known session keeps its state, unless
+    /// it has ended.
+    ///
+    /// - Returns: whether the session is active.
+    func load(_ id: SessionID, from store: Sessions) async throws(StoreError) -> Bool {
+        let room = Session.roomName(of: id)
+        let start = beginStart()
+        defer { finish(start) }
+        let session: Session
+        do throws(StoreError) {
+            session = try await store.session(id)
+        } catch .notFound {
+            end(room, at: .now)
+            return false
+        }
+        if let endedAt = session.endedAt {
+            end(room, at: endedAt)
+            return false
+        }
+        guard add(session, start) else { return false }
+        await brief(room, from: store)
+        return true
+    }
+
+    /// Forgets the session of a room that is no longer this node's, without ending it.
+    func forget(_ room: String) { state.withLock { $0.forget(room) } }
 
     /// Adds a session, unless it has ended since the start began. A known session keeps its state, except that a missing client context is
     /// filled in.

@@ -35,6 +35,7 @@ package struct SessionService: Sendable {
         let start = sessionRooms.beginStart()
         defer { sessionRooms.finish(start) }
         let (session, isNew) = try await store.start(request, of: user, at: .now)
+        try await rooms.claim(session.roomName)
         if isNew { operatorLog.started(session) }
         guard session.endedAt == nil, sessionRooms.add(session, clientContext: request.clientContext, start) else {
             throw HTTPError(.sessionEnded, status: .conflict, "the session started with this Idempotency-Key has ended; use a new key")
@@ -74,29 +75,35 @@ package struct SessionService: Sendable {
             logged: session.loggingEnabledSnapshot && showsText)
     }
 
-    /// Ends a session: closes its room, and stores the end after the room's last event. Idempotent.
+    /// Ends a session: closes its room, and stores the end after the room's last event, at the room's home. Idempotent.
     ///
     /// - Throws: `StoreError`: `full` or `busy` if the end cannot be stored now. The room is closed nevertheless, and `SessionMaintenance`
-    ///   stores the end later.
+    ///   stores the end later. `superseded` if the room goes on at another node.
     @discardableResult
     package func end(_ id: SessionID, of user: UserID) async throws -> Session {
         let session = try await store.session(id, of: user)
+        if session.endedAt == nil { try await rooms.checkIsHere(session.roomName) }
         sessionRooms.end(session.roomName, at: .now, by: RequestContext.current)
         // Its room may not be open.
         dispatch?.post(.roomEnded(session.roomName))
         await rooms.attempt(.close(.roomClosed), in: session.roomName)
         guard session.endedAt == nil else { return session }
         let request = RequestContext.current
-        return try await auditEvents.performing(session.roomName) { try await storeEnd(of: id, of: user, request: request) }
+        return try await auditEvents.performing(session.roomName) { fence in
+            try await storeEnd(of: id, of: user, request: request, fencedBy: fence)
+        }
     }
 
     /// Stores a session's end. Called when the last event of its room is stored. Idempotent.
     ///
-    /// - Parameter request: the HTTP request that ended it.
+    /// - Parameters:
+    ///   - request: the HTTP request that ended it.
+    ///   - fence: of its room, in a cluster.
+    /// - Throws: `StoreError`.
     @discardableResult
-    func storeEnd(of id: SessionID, of user: UserID, request: RequestContext?) async throws -> Session {
+    func storeEnd(of id: SessionID, of user: UserID, request: RequestContext?, fencedBy fence: RoomFence?) async throws -> Session {
         let (session, isEndedNow) = try await store.end(
-            id, of: user, webhooks: { webhooks.webhooks(forEndOf: $0, at: .now, request: request) }, at: .now)
+            id, of: user, webhooks: { webhooks.webhooks(forEndOf: $0, at: .now, request: request) }, fencedBy: fence, at: .now)
         // Also if `end` has done so: a start may have read the session's row in between.
         sessionRooms.end(session.roomName, at: .now)
         if isEndedNow {

@@ -11,9 +11,12 @@ package import Wire
 /// deletes the webhook.
 package struct WebhookWriter: Sendable {
     private let endpoints: [String]
+    private let node: String?
 
-    package init(to endpoints: [String]) {
+    /// - Parameter node: of the cluster. Its open rooms and calls are announced also without endpoints, so that other nodes find them.
+    package init(to endpoints: [String], node: String? = nil) {
         self.endpoints = endpoints
+        self.node = node
     }
 
     /// - Parameter session: the room's session, if any.
@@ -21,14 +24,16 @@ package struct WebhookWriter: Sendable {
     package func announcement(
         of event: RoomAuditEvent, session: SessionID? = nil, user: UserID? = nil, trace: TraceContext? = nil, id: WebhookID = WebhookID()
     ) -> Announcement {
-        guard !endpoints.isEmpty, let content = WebhookEvent.Content(event) else { return Announcement() }
+        guard announcesAnything, let content = WebhookEvent.Content(event) else { return Announcement() }
         let webhooks = webhooks(
             for: WebhookEvent(id: id, createdAt: WallTime(milliseconds: event.at), content: content), of: session, user: user,
             trace: trace)
         let key = Self.key(of: event.room.info)
         switch event.event {
         case .room(.started):
-            let open = Self.encode(event.room.info).map { OpenAnnouncement(key: key, content: $0, userID: user, sessionID: session) }
+            let open = Self.encode(event.room.info).map {
+                OpenAnnouncement(key: key, content: $0, userID: user, sessionID: session, node: node)
+            }
             return Announcement(webhooks, effect: open.map { .opens($0) } ?? .none)
         case .room(.finished): return Announcement(webhooks, effect: .closes(key: key))
         default: return Announcement(webhooks)
@@ -38,7 +43,7 @@ package struct WebhookWriter: Sendable {
     package func announcement(
         of record: CallRecord, user: UserID? = nil, trace: TraceContext? = nil, at now: WallTime, id: WebhookID = WebhookID()
     ) -> Announcement {
-        guard !endpoints.isEmpty else { return Announcement() }
+        guard announcesAnything else { return Announcement() }
         let event = WebhookEvent(id: id, createdAt: now, content: .call(WebhookCall(record)))
         let webhooks = webhooks(for: event, of: nil, user: user, trace: trace)
         let key = Self.key(of: record.call)
@@ -47,11 +52,12 @@ package struct WebhookWriter: Sendable {
             guard case .call = record.change else { return Announcement(webhooks) }
             return Announcement(webhooks, effect: .closes(key: key))
         }
-        let open = Self.encode(record.call).map { OpenAnnouncement(key: key, content: $0, userID: user) }
+        let open = Self.encode(record.call).map { OpenAnnouncement(key: key, content: $0, userID: user, node: node) }
         return Announcement(webhooks, effect: open.map { .opens($0) } ?? .none)
     }
 
-    /// Announces the end of a room or call that a crashed process left open: `room_finished` or `call_failed`.
+    /// Announces the end of a room or call that a crashed process left open: `room_finished` or `call_failed`. Written only if it is still
+    /// open.
     package func end(of open: OpenAnnouncement, at now: WallTime, id: WebhookID = WebhookID()) -> Announcement {
         let stored = Array(open.content.utf8)
         let content: WebhookEvent.Content? =
@@ -64,7 +70,7 @@ package struct WebhookWriter: Sendable {
             }
         let event = content.map { WebhookEvent(id: id, createdAt: now, content: $0) }
         return Announcement(
-            event.map { webhooks(for: $0, of: open.sessionID, user: open.userID) } ?? [], effect: .closes(key: open.key))
+            event.map { webhooks(for: $0, of: open.sessionID, user: open.userID) } ?? [], effect: .recovers(open))
     }
 
     /// - Parameters:
@@ -96,6 +102,8 @@ package struct WebhookWriter: Sendable {
 
     /// Whether there are endpoints that receive webhooks.
     var hasEndpoints: Bool { !endpoints.isEmpty }
+
+    private var announcesAnything: Bool { !endpoints.isEmpty || node != nil }
 
     /// Makes the webhooks that deliver a code to its user. They cannot be replayed, and are deleted when the code expires.
     ///
@@ -136,10 +144,11 @@ package struct WebhookWriter: Sendable {
 
     // MARK: Open announcements
 
-    private static let roomPrefix = "room "
+    /// The prefixes of the keys of open rooms and calls.
+    static let (roomPrefix, callPrefix) = ("room ", "call ")
 
-    private static func key(of room: RoomInfo) -> String { roomPrefix + room.sid.text }
-    private static func key(of call: CallInfo) -> String { "call " + call.id.text }
+    static func key(of room: RoomInfo) -> String { roomPrefix + room.sid.text }
+    private static func key(of call: CallInfo) -> String { callPrefix + call.id.text }
 
     private static func encode(_ value: some Encodable) -> String? {
         (try? JSON.encode(value, names: .snakeCase)).map { String(decoding: $0, as: UTF8.self) }

@@ -20,7 +20,7 @@ struct ExportedMetric: Sendable {
 
     /// All metrics, in the order of `/metrics`.
     static let all: [ExportedMetric] =
-        gateway + process + Metric.services.map(ofServices) + connections + rooms + media + control + http + dispatch + turns
+        gateway + process + Metric.services.map(ofServices) + connections + rooms + media + control + http + dispatch + turns + cluster
 }
 
 /// The values that one scrape of `/metrics` reads.
@@ -30,6 +30,7 @@ struct MetricsSnapshot {
     var gateway: GatewaySample
     /// Nil without assistants.
     var dispatch: DispatchRegistry.Counters?
+    var cluster = ClusterSample.alone
 
     /// Values that belong to the gateway and not to a shard.
     struct GatewaySample {

@@ -42,7 +42,8 @@ final class DrainCoordinator {
         guard !isDraining else { return closeEverybody() }
         phase = .draining(until: context.now + span)
         context.log.info("draining", metadata: ["participants": "\(context.counters.participants)"])
-        rooms.applyToAll(.draining(deadline: wallClock))
+        // In a cluster the rooms move to other nodes, and nobody has to leave.
+        if context.gateway.cluster == nil { rooms.applyToAll(.draining(deadline: wallClock)) }
         finishIfEmpty()
         context.wake(within: Housekeeping.busyInterval)
     }
@@ -58,7 +59,9 @@ final class DrainCoordinator {
     /// Reports to all shards once this one has no participants, channels or requests any more, and none on other shards in its rooms.
     /// Shards stop together, so that HTTP requests are answered until the last call has ended.
     func finishIfEmpty() {
+        // Rooms without anybody connected must move as well.
         guard isDraining, context.counters.participants == 0, !rooms.hasRemoteParticipants, http.isIdle, channels.isEmpty,
+            context.gateway.cluster?.hasRooms != true || isClosing,
             !emptyShards.contains(context.index)
         else { return }
         for shard in context.shardIndices where shard != context.index { context.post(.emptied(shard: context.index), to: shard) }
@@ -69,6 +72,8 @@ final class DrainCoordinator {
         emptyShards.insert(shard)
         if isDraining, emptyShards.count == context.shardIndices.count { context.loop.stop() }
     }
+
+    private var isClosing: Bool { if case .closing = phase { true } else { false } }
 
     private func closeEverybody() {
         if case .closing = phase { return }

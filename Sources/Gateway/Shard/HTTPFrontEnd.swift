@@ -32,8 +32,14 @@ final class HTTPFrontEnd {
         let gateway = context.gateway
         let router = exchange.request.source.entrance == .operations ? gateway.operationsRouter : gateway.router
         let found = router.find(request)
+        let received = exchange.request
         Task(executorPreference: found.route?.executor) { [mailbox = context.mailbox] in
-            mailbox.post(.respond(await router.answer(request, by: found), number: number))
+            var routed = await router.answer(request, by: found)
+            if let home = routed.response.fields[.patchbayElsewhere], received.hops == 0 {
+                routed.response.fields[.patchbayElsewhere] = nil
+                routed.response = await gateway.forward(received, body: request.body, toNode: home) ?? routed.response
+            }
+            mailbox.post(.respond(routed, number: number))
         }
     }
 

@@ -1,5 +1,6 @@
 internal import Backend
 internal import Engine
+internal import HTTPServer
 internal import Identity
 internal import Logging
 internal import Sockets
@@ -16,6 +17,7 @@ internal import Wire
 /// | `RoomHost` | rooms whose home is this shard; executes their effects |
 /// | `Channels` | channels of users and assistants |
 /// | `HTTPFrontEnd` | open HTTP requests |
+/// | `HeldUpgrades` | in a cluster: connections whose room may be at home on another node |
 /// | `DrainCoordinator` | graceful shutdown |
 /// | `Housekeeping` | everything that is done by the clock |
 ///
@@ -33,6 +35,7 @@ final class Shard: SocketDelegate {
     private let http: HTTPFrontEnd
     private let drain: DrainCoordinator
     private let housekeeping: Housekeeping
+    private let upgrades: HeldUpgrades
 
     init(index: Int, gateway: GatewayContext, mailbox: Mailbox<ShardMessage>) {
         context = ShardContext(index: index, gateway: gateway, mailbox: mailbox)
@@ -48,6 +51,7 @@ final class Shard: SocketDelegate {
         drain = DrainCoordinator(context, slots, rooms, channels, http)
         admission = ConnectionAdmission(context, rooms, channels, drain)
         housekeeping = Housekeeping(context, slots, sender, media, rooms, channels)
+        upgrades = HeldUpgrades(context)
     }
 
     /// Serves on the calling thread until the drain has ended.
@@ -63,6 +67,10 @@ final class Shard: SocketDelegate {
             settings.handshakeSecondsMax = gateway.settings.handshakeSecondsMax
             settings.proxies = gateway.settings.edge.proxies
             settings.fastPath = gateway.settings.fastPath
+            if let cluster = gateway.settings.cluster {
+                settings.nodes = ProxyTrust(networks: cluster.networks)
+                settings.client = cluster.trust
+            }
             context.start(try Loop(settings: settings, delegate: self))
         } catch {
             ready(error)
@@ -136,10 +144,21 @@ final class Shard: SocketDelegate {
         case .request(.query(let query, let reply)): rooms.answer(query, reply)
         case .validate(let request, let reply): reply(admission.validate(request))
         case .respond(let response, let number): http.respond(response, toRequest: number)
+        case .cluster(.located(let number, let place)): upgrades.located(number, place)
+        case .cluster(.nodeEnded(let node)): upgrades.nodeEnded(node)
+        case .cluster(let order): rooms.execute(order)
         }
     }
 
     // MARK: SocketDelegate
+
+    func hold(_ upgrade: HeldUpgrade) -> Bool {
+        context.gateway.cluster != nil && upgrades.hold(upgrade, for: admission.room(of: upgrade.request))
+    }
+
+    func failed(_ upgrade: HeldUpgrade, _ failure: ForwardFailure) { upgrades.failed(upgrade, failure) }
+    func abandoned(_ upgrade: HeldUpgrade) { upgrades.abandoned(upgrade) }
+    func unavailable(_ upgrade: HeldUpgrade) -> HTTPServerResponse { HTTPServerResponse(HTTPError.homeUnavailable) }
 
     func admit(_ request: ReceivedRequest, as connection: Connection) -> HTTPServerResponse? {
         admission.admit(request, as: connection)
@@ -193,6 +212,7 @@ final class Shard: SocketDelegate {
     func timerRang() {
         housekeeping.tick()
         drain.check()
+        upgrades.tick()
         housekeeping.scheduleNext()
     }
 }

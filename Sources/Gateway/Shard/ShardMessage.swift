@@ -38,6 +38,8 @@ enum ShardMessage: Sendable {
     case validate(HTTPServerRequest, QueryReply<Result<JoinRequest, HTTPError>>)
     /// The response to an open HTTP request of this shard.
     case respond(RoutedResponse, number: Int)
+
+    case cluster(ClusterOrder)
 }
 
 extension ShardMessage {
@@ -47,7 +49,7 @@ extension ShardMessage {
     /// call; joins, of which each can be followed by others, are refused by a full mailbox.
     fileprivate var isDroppable: Bool {
         switch self {
-        case .drain, .reloadKeys, .reloadCertificate, .emptied: false
+        case .drain, .reloadKeys, .reloadCertificate, .emptied, .cluster: false
         case .request(.query(.command, _)), .request(.query(.open, _)), .request(.query(.callProcedure, _)): false
         case .joined, .left, .slotReleased, .takeOver, .takeAhead, .respond: false
         case .input(.connectionLost, _), .input(.resumeConfirmed, _), .effect(.close), .effect(.handOver): false
@@ -73,10 +75,17 @@ struct SessionHandover: Sendable {
     var log: EventLog
     let framesSent: UInt64
     let framesDropped: UInt64
+    /// The log begins with the restoration of the room on this node: what was missed before cannot be replayed.
+    var isRestored = false
 
     init(of participant: ParticipantConnection) {
         log = participant.session.log
         framesSent = participant.statistics.framesSent
         framesDropped = participant.statistics.framesDropped
+    }
+
+    /// For a participant whose connection was on another node.
+    init(restored log: EventLog) {
+        (self.log, framesSent, framesDropped, isRestored) = (log, 0, 0, true)
     }
 }

@@ -20,6 +20,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
     case emailUnconfirmed = "email_unconfirmed"
     case exportRunning = "export_running"
     case handleTaken = "handle_taken"
+    case homeUnavailable = "home_unavailable"
     case hostMissing = "host_missing"
     case idempotencyKeyReused = "idempotency_key_reused"
     case internalError = "internal_error"
@@ -151,6 +152,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
         case .emailUnconfirmed: .init(403, meaning: "the configuration requires that the address is confirmed first")
         case .exportRunning: .init(429, meaning: "an export of this account is running", retry: "yes (5)")
         case .handleTaken: .init(409, meaning: "another user has this handle")
+        case .homeUnavailable: .init(503, meaning: "in a cluster: the node that serves the room does not answer", retry: "yes")
         case .hostMissing: .init(400, meaning: "no `Host` header, from which `serve --dev` derives the URL")
         case .idempotencyKeyReused: .init(422, meaning: "the `Idempotency-Key` was used for a request with another body")
         case .internalError: .init(500, meaning: "internal failure; the gateway's log has the request's id")
@@ -278,7 +280,7 @@ extension ErrorCode {
     /// Those of refused upgrades, which `patchbay_joins_refused_total` counts.
     package static let ofUpgrades: [ErrorCode] = [
         .untrustedProxy, .badRequest, .invalidPath, .upgradeRefused, .badUpgrade, .websocketVersion, .notFound, .originNotAllowed,
-        .draining,
+        .draining, .homeUnavailable,
         .subprotocolRequired, .missingToken, .tooManyAttempts, .tokenTooLarge, .malformedToken, .unknownIssuer, .wrongAlgorithm,
         .badSignature, .missingExpiry, .tokenExpired, .tokenNotYetValid, .wrongAudience, .badIdentity, .badRoom, .missingGrant,
         .sessionEnded, .callEnded, .jobEnded, .roomNotFound, .roomFull,

@@ -10,6 +10,8 @@ package struct HTTPError: Error, Sendable, Hashable {
     package var message: String
     /// Sent as `Retry-After`, in seconds; nil if unknown.
     package var retryAfterSeconds: Int?
+    /// In a cluster: the node that can respond instead, by its name there.
+    package var node: String?
 
     /// - Parameter status: of a code that has several; nil for the usual one.
     package init(_ code: ErrorCode, status: HTTPResponse.Status? = nil, _ message: String, retryAfterSeconds: Int? = nil) {
@@ -17,6 +19,18 @@ package struct HTTPError: Error, Sendable, Hashable {
         self.code = code
         self.message = message
         self.retryAfterSeconds = retryAfterSeconds
+    }
+}
+
+extension HTTPError {
+    package static let homeUnavailable = HTTPError(
+        .homeUnavailable, "the node that serves the room could not be reached; try again", retryAfterSeconds: 1)
+
+    /// The room is at home on another node, to which the request is passed on.
+    package static func elsewhere(_ node: String) -> HTTPError {
+        var error = homeUnavailable
+        error.node = node
+        return error
     }
 }
 
@@ -44,5 +58,6 @@ extension HTTPServerResponse {
     package init(_ error: HTTPError) {
         self = .error(error.status, error.code.rawValue, error.message)
         if let seconds = error.retryAfterSeconds { fields[.retryAfter] = String(seconds) }
+        if let node = error.node { fields[.patchbayElsewhere] = node }
     }
 }

@@ -25,16 +25,20 @@ struct GatewayProcess: Sendable {
         _ configuration: ServeConfiguration, counters: ServiceCounters = ServiceCounters(), recent: RecentOperations = RecentOperations(),
         log: Logger? = nil
     ) async throws {
-        let settings = configuration.settings
+        var settings = configuration.settings
         let (operatorLog, inbox) = (OperatorLog(recent: recent), DispatchInbox())
         let assistants = AssistantDirectory(configured: configuration.assistants)
         let backend = try configuration.store.map { store in
             try BackendServices(
-                store: try store.open(.owner, log, observing: { counters.record($0, $1, $2) }),
-                externalIssuer: configuration.externalIssuer, publicURL: configuration.publicURL,
+                store: try store.open(settings.cluster == nil ? .owner : .node, log, observing: { counters.record($0, $1, $2) }),
+                externalIssuer: configuration.externalIssuer, publicURL: settings.cluster?.url ?? configuration.publicURL,
                 recordingsDirectory: configuration.recordsSessions ? store.directory.map { $0 + "/recordings" } : nil,
                 dispatch: inbox, webhookEndpoints: configuration.webhooks?.urls ?? [], assistants: assistants,
-                accountSettings: configuration.accounts, operatorLog: operatorLog)
+                accountSettings: configuration.accounts, homes: settings.cluster?.node.homes, operatorLog: operatorLog)
+        }
+        if let recovery = backend?.recovery {
+            settings.cluster?.prepare = { await recovery.prepare($0, $1, log) }
+            settings.cluster?.forget = { recovery.forgetSession(of: $0) }
         }
         let summarizer: any Summarizer =
             try configuration.chat.map { ChatSummarizer($0, sending: try OutgoingClient().outgoing(timeout: .seconds(60))) }
@@ -69,7 +73,7 @@ struct GatewayProcess: Sendable {
             let speech = ClipGenerator(server: configuration.speechServer).map {
                 backend.speechService($0, rooms, calls: calls, keys: keys, player: player, counters: counters)
             }
-            stored = (backend.auditEventWriter(sessions, summarizer: summarizer), calls, speech)
+            stored = (backend.auditEventWriter(sessions, summarizer: summarizer, counters: counters), calls, speech)
             return backend.routes(sessions, calls) + routes
                 + SpeechRoutes.routes(speech, accounts: backend.accounts, assistants: assistants, keys: keys)
         }
@@ -92,6 +96,9 @@ struct GatewayProcess: Sendable {
                 backend.pushService(calls: stored.calls, apns: configuration.apns, sending: client.outgoing(), counters: counters))
             if let speech = stored.speech { services.append(speech) }
             services.append(LastToLeave(service: stored.calls))
+            if let recovery = backend.recovery, let node = settings.cluster?.node {
+                services.append(RoomAdoption(recovery: recovery, rooms: gateway.rooms, running: { node.running }))
+            }
         }
         self.services = services + [LastToLeave(service: workers)]
     }

@@ -69,7 +69,7 @@ struct ServeConfiguration {
             emptyTimeout: try reader.seconds("room.empty_timeout"), departureTimeout: try reader.seconds("room.departure_timeout"),
             resumeWindow: try reader.seconds("resume_seconds"), maxParticipants: try reader.number("room.max_participants"),
             silenceLimit: try reader.seconds("room.silence_limit"))
-        let settings = GatewaySettings(
+        var settings = GatewaySettings(
             host: host,
             port: port,
             shardCount: shardCount ?? Processors.usable,
@@ -96,6 +96,7 @@ struct ServeConfiguration {
         if store != nil, data == nil, try reader.flag("record_sessions") {
             throw UsageError("record_sessions: recordings are files; set `data`, the directory for them")
         }
+        settings.cluster = try store.flatMap { try ClusterSettings(reader, masterKey: $0.key(.beside, nil)) }
         let keys = try makeKeys(file: file, environment: environment["PATCHBAY_KEYS"], isDevelopment: flags.dev)
         if store != nil, keys.signer == nil {
             throw UsageError("data: sessions need a key that signs room tokens; add one with a secret (HS256) to `keys`")

@@ -56,6 +56,16 @@ final class ConnectionAdmission {
         }
     }
 
+    /// The room that an upgrade with a valid token joins; nil if it joins none, or will be refused. Nothing is counted.
+    func room(of received: ReceivedRequest) -> String? {
+        let request = HTTPServerRequest(received, at: context.loop.exactNow)
+        guard request.path == Self.roomPath, received.isSecure, received.source.isTrusted,
+            gateway.failures.allowsVerification(from: request.peerAddress, at: context.now), let text = try? Self.token(of: request),
+            let token = try? TokenVerifier().verify(text, keys: context.keys, now: WallClock.seconds)
+        else { return nil }
+        return (try? JoinGrant(token))?.room
+    }
+
     private static var subprotocol: Substring { Substring(ProtocolLimits.subprotocol) }
 
     private func refusal(of request: HTTPServerRequest, _ error: HTTPError) -> HTTPServerResponse {

@@ -79,7 +79,7 @@ extension ParticipantSessions {
         if let successor = participant.session.successor { return pass(handover, from: participant, to: successor) }
         var handover = handover
         if let seq = request.lastSeq { handover?.log.removeHellos(after: seq) }
-        let missed = handover.flatMap { handover in request.lastSeq.flatMap(handover.log.events) }
+        let missed = handover.flatMap { $0.isRestored ? $0.log.kept : request.lastSeq.flatMap($0.log.events) }
         // If the socket is lost again by now, the next resume decides.
         if participant.link.isUp, missed == nil {
             context.counters.resumes[.missed, default: 0] += 1

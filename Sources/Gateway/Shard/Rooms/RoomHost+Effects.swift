@@ -17,6 +17,7 @@ extension RoomHost {
             if old.shard != new.shard { route(effect, to: old) }
         case .close(let handle, _):
             remoteParticipants[handle] = nil
+            absent.remove(handle)
             route(effect, to: handle)
         // Recorded before.
         case .record: break
@@ -37,6 +38,7 @@ extension RoomHost {
         let encoded = EncodedEvent(event)
         execution.sentBytes += encoded.byteCount * handles.count
         deliver(encoded, to: handles, isReplay: isReplay)
+        if !absent.isEmpty { for handle in handles { absent.log(encoded, for: handle, at: context.now) } }
         guard handles.contains(where: { !context.isLocal($0) }) else { return }
         for shard in context.shardIndices where shard != context.index {
             let remote = handles.filter { Int($0.shard) == shard }
@@ -53,7 +55,12 @@ extension RoomHost {
 
     /// Has an effect executed on the shard of a participant's socket.
     func route(_ effect: Room.Effect, to handle: ParticipantHandle) {
-        if context.isLocal(handle) { executeHere(effect) } else { context.post(.effect(effect), to: Int(handle.shard)) }
+        if context.isLocal(handle) { return executeHere(effect) }
+        guard AbsentParticipants.isAbsent(handle) else { return context.post(.effect(effect), to: Int(handle.shard)) }
+        // The other effects are void for somebody without a connection on this node.
+        if case .handOver(let old, let new) = effect, old == handle, let log = absent.take(old) {
+            context.post(.takeOver(new, SessionHandover(restored: log)), to: Int(new.shard))
+        }
     }
 
     /// Has an effect executed on all shards, on this one first, except the shard of a participant.

@@ -19,6 +19,7 @@ final class RoomHost {
     var remoteParticipants: [ParticipantHandle: RemoteParticipant] = [:]
     var execution = EffectExecution()
     var administrativeCalls = AdministrativeCalls()
+    var absent: AbsentParticipants
     /// Of `ahead` queues published on this shard, on their way to the rooms.
     private var playoutReports: [(publisher: ParticipantHandle, track: TrackSID, report: Room.PlayoutQueueReport)] = []
 
@@ -39,6 +40,7 @@ final class RoomHost {
     init(_ context: ShardContext, _ slots: SlotTable<ParticipantConnection>) {
         self.context = context
         self.slots = slots
+        absent = AbsentParticipants(shard: context.index)
     }
 
     func connect(media: MediaRelay, sessions: ParticipantSessions) {
@@ -125,6 +127,10 @@ final class RoomHost {
     @discardableResult
     func apply(_ input: Room.Input, to index: Int) -> Int {
         guard index >= 0, let hosted = table[index] else { return 0 }
+        guard !hosted.term.isHalted else {
+            hosted.term.hold(input)
+            return 0
+        }
         var effects: [Room.Effect] = []
         swap(&effects, &execution.spareBuffer)
         hosted.handle(input, at: context.now, into: &effects)
@@ -134,11 +140,19 @@ final class RoomHost {
         execution.depth += 1
         // First: a participant who is told of an event may cause the next one by another way, which is then recorded later.
         for case .record(let event, let snapshot) in effects { record(event, in: snapshot, of: hosted) }
-        for effect in effects { execute(effect, of: index) }
+        let isPromise = context.gateway.cluster != nil && input.promisesState
+        for effect in effects {
+            if isPromise, case .reply(_, _, let handle) = effect {
+                promise(effect, to: handle, of: hosted)
+            } else {
+                execute(effect, of: index)
+            }
+        }
         execution.depth -= 1
         let sentBytes = execution.sentBytes
         execution.sentBytes = outerBytes
         publishCapacity(of: hosted)
+        if context.gateway.cluster != nil, input.changesImage(hasEffects: !effects.isEmpty) { noteChange(of: hosted) }
         // Releases the memory that a room of thousands needed.
         effects.removeAll(keepingCapacity: effects.capacity <= Self.effectCapacityKept)
         execution.spareBuffer = effects
@@ -204,7 +218,12 @@ final class RoomHost {
         settings.reporting = reporting.settings
         let room = Room(
             name: name, sid: identifiers.room(), settings: settings, createdAt: WallClock.seconds, seed: seed, at: context.now)
-        return table.insert(HostedRoom(room: room, name: name, isReported: reporting.isReported))
+        context.gateway.cluster?.confirm(name)
+        return insert(room, named: name, isReported: reporting.isReported)
+    }
+
+    func insert(_ room: Room, named name: String, isReported: Bool) -> Int {
+        table.insert(HostedRoom(room: room, name: name, isReported: isReported))
     }
 
     func closeRoom(_ index: Int) {
@@ -213,6 +232,7 @@ final class RoomHost {
         context.gateway.dispatch?.post(.roomEnded(hosted.name))
         context.gateway.directory.release(hosted.name)
         table.remove(index)
+        if !hosted.term.hasEnded { context.gateway.cluster?.closed(hosted.name) }
     }
 
     /// Publishes to the directory whether a limited room is full, when its number of participants has changed.

@@ -61,6 +61,7 @@ final class HostedRoom {
     let isReported: Bool
     var log = RoomLog()
     var slots: [Int] = []
+    var term = HomeTerm()
     /// The number of participants last published to the directory; only for rooms with a participant limit.
     var publishedCount = 0
     /// As of the last input.

@@ -78,6 +78,11 @@ final class Caller {
         }
     }
 
+    /// Goes on after a `hello` that was read already.
+    init(on socket: RawWebSocket, greetedBy hello: Hello, seq: UInt64) {
+        (self.socket, self.hello, lastSeq) = (socket, hello, seq)
+    }
+
     // MARK: Receiving
 
     /// Receives one message.

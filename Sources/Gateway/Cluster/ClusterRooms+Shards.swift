@@ -1,0 +1,146 @@
+internal import Backend
+internal import Cluster
+internal import Engine
+internal import Identity
+internal import Logging
+internal import Sockets
+internal import Synchronization
+internal import Wire
+
+/// What shards and services ask of the cluster, and report to it.
+extension ClusterRooms {
+    /// Whether this node is the room's home and has restored it.
+    func isHome(of room: String) -> Bool { state.withLock { $0.homes[room]?.isReady ?? false } }
+
+    /// Whether this node is the home of any room that is open here.
+    var hasRooms: Bool { state.withLock { $0.homes.keys.contains { directory.home(of: $0) != nil } } }
+
+    /// The present term as the room's home; nil if there is none.
+    func epoch(of room: String) -> RoomEpoch? { state.withLock { $0.homes[room]?.epoch } }
+
+    /// The other nodes that run, by name.
+    var others: [NodeBeat] { state.withLock { $0.others.values.sorted { $0.node.name < $1.node.name } } }
+
+    /// Finds a room's home, which becomes this node if the room has none.
+    ///
+    /// - Parameter completion: called on any thread.
+    func locate(_ room: String, completion: @escaping @Sendable (Place) -> Void) {
+        guard !isHome(of: room) else { return completion(.here) }
+        guard let node = state.withLock({ $0.node }) else { return completion(.unavailable) }
+        node.findHome(of: room) { [self] answer in
+            switch answer {
+            case .local: whenReady(room, completion)
+            case .elsewhere(let home):
+                let beat = state.withLock { $0.others[home] }
+                completion(beat.map(Place.elsewhere) ?? .unavailable)
+            case .unavailable: completion(.unavailable)
+            case .draining: completion(.draining)
+            }
+        }
+    }
+
+    func locate(_ room: String) async -> Place {
+        await withCheckedContinuation { continuation in locate(room) { continuation.resume(returning: $0) } }
+    }
+
+    /// Where a room is, without claiming it: `here` also if it has no home that runs.
+    func find(_ room: String) async -> RoomClaim {
+        if isHome(of: room) { return .here }
+        guard let broker = state.withLock({ $0.broker }) else { return .unavailable }
+        let stored = await withCheckedContinuation { continuation in
+            broker.read(ClusterNode.key(of: room)) { continuation.resume(returning: $0) }
+        }
+        switch stored {
+        case .failure: return .unavailable
+        case .success(let found):
+            guard let home = found.flatMap({ RoomRecord($0.value)?.home }), state.withLock({ $0.others[home] != nil }) else { return .here }
+            return .elsewhere(node: home.description)
+        }
+    }
+
+    /// The node to which a draining node forwards connections for rooms without a home; nil if there is none.
+    var substitute: NodeBeat? {
+        let others = others
+        var local = beat
+        local.isDraining = true
+        return Placement.home(local: local, others: others).flatMap { home in others.first { $0.node == home } }
+    }
+
+    /// Whether a room has no home that runs, and is not open here. This node is then its home, so that others leave it alone.
+    func isAbandoned(_ room: String) async -> Bool {
+        guard directory.home(of: room) == nil, await find(room) == .here, case .here = await locate(room) else { return false }
+        return directory.home(of: room) == nil
+    }
+
+    /// A node that runs, by its name in the cluster.
+    func other(named name: String) -> NodeBeat? {
+        state.withLock { state in state.others.first { $0.key.description == name }?.value }
+    }
+
+    func whenReady(_ room: String, _ completion: @escaping @Sendable (Place) -> Void) {
+        let place = state.withLock { state -> Place? in
+            guard let home = state.homes[room] else { return .unavailable }
+            if home.isReady { return .here }
+            state.homes[room]?.waiting.append(completion)
+            return nil
+        }
+        if let place { completion(place) }
+    }
+
+    /// A room has opened here. Nearly always this node is its home already; a join that was on its way when the room ended may open it again.
+    func confirm(_ room: String) {
+        guard !isHome(of: room) else { return }
+        locate(room) { [self] place in
+            if case .here = place { return changed(room) }
+            if let shard = directory.home(of: room) { mailboxes[shard].send(.cluster(.endTerm(room: room))) }
+        }
+    }
+
+    /// The room's state has changed.
+    func changed(_ room: String) { state.withLock { $0.node }?.changed(room) }
+
+    /// Calls back once the record has the room's present state; at once if the broker is away, and after `promiseMax` if it does not write: a
+    /// call must not stand still because of it.
+    ///
+    /// - Parameter completion: gets false if this node is not the room's home any more. Called on any thread.
+    func promise(_ room: String, completion: @escaping @Sendable (Bool) -> Void) {
+        guard counters.isConnected.load(ordering: .relaxed) else { return completion(true) }
+        let (node, number) = state.withLock { state in
+            state.lastPromise += 1
+            state.promises[state.lastPromise] = completion
+            return (state.node, state.lastPromise)
+        }
+        guard let node else { return end(number, isKept: true) }
+        node.promise(room) { [self] in end(number, isKept: $0) }
+        Task { [self] in
+            try? await Task.sleep(for: Self.promiseMax)
+            end(number, isKept: true)
+        }
+    }
+
+    private static let promiseMax = Duration.seconds(2)
+
+    private func end(_ promise: UInt64, isKept: Bool) {
+        state.withLock { $0.promises.removeValue(forKey: promise) }?(isKept)
+    }
+
+    func releasePromises() {
+        let promises = state.withLock { state in
+            defer { state.promises = [:] }
+            return state.promises.values
+        }
+        for completion in promises { completion(true) }
+    }
+
+    /// The room is over.
+    func closed(_ room: String) {
+        let node = state.withLock { state in
+            state.homes[room] = nil
+            return state.node
+        }
+        node?.post(.closed(room: room))
+    }
+
+    /// The store refuses what this node writes about the room.
+    func superseded(_ room: String, byNumber number: UInt64) { state.withLock { $0.node }?.post(.superseded(room: room, byNumber: number)) }
+}

@@ -1,0 +1,139 @@
+internal import Backend
+internal import Cluster
+internal import Engine
+internal import Identity
+internal import Logging
+internal import Sockets
+internal import Synchronization
+internal import Wire
+
+/// The beginnings and ends of this node's terms as a room's home.
+extension ClusterRooms: ClusterNode.Rooms {
+    func began(_ room: String, _ epoch: RoomEpoch, snapshot: [UInt8], former: NodeIdentity?) {
+        state.withLock { $0.homes[room] = Home(epoch: epoch) }
+        counters.count(former == nil ? .claimed : .takenOver)
+        Task { [self] in
+            let restored = restored(room, epoch, snapshot, former)
+            await prepare(room, restored?.image.room)
+            // The term may have ended meanwhile.
+            guard let restored, state.withLock({ $0.homes[room] != nil }) else { return becameReady(room) }
+            let shard = directory.claimVacant(room, for: Int(truncatingIfNeeded: epoch.claim % UInt64(mailboxes.count)))
+            mailboxes[shard].send(.cluster(.restore(restored, done: { [weak self] in self?.becameReady(room) })))
+        }
+    }
+
+    /// Joins may follow: the room's shard has restored it, or nothing is to be restored.
+    private func becameReady(_ room: String) {
+        let waiting = state.withLock { state in
+            let waiting = state.homes[room]?.waiting ?? []
+            state.homes[room]?.waiting = []
+            state.homes[room]?.isReady = true
+            return waiting
+        }
+        for completion in waiting { completion(.here) }
+    }
+
+    private func restored(_ room: String, _ epoch: RoomEpoch, _ snapshot: [UInt8], _ former: NodeIdentity?) -> RestoredRoom? {
+        guard !snapshot.isEmpty else { return nil }
+        guard let bytes = SealedBox.open(snapshot, with: key, at: room), let image = RoomImage(bytes) else {
+            counters.count(.snapshotUnreadable)
+            log.error(
+                "a room's snapshot cannot be read, so the room begins anew; all nodes need the same master key",
+                metadata: ["room": "\(room)", "former": "\(former.map(String.init(describing:)) ?? "-")"])
+            return nil
+        }
+        return RestoredRoom(name: room, epoch: epoch, image: image, reason: former == nil ? .moved : .nodeLost)
+    }
+
+    func raised(_ room: String, _ epoch: RoomEpoch) { state.withLock { $0.homes[room]?.epoch = epoch } }
+
+    func ended(_ room: String, _ reason: ClusterStateMachine.EndReason) {
+        let waiting = state.withLock { $0.homes.removeValue(forKey: room)?.waiting ?? [] }
+        for completion in waiting { completion(.unavailable) }
+        guard reason != .closed else { return }
+        forget(room)
+        counters.count(reason == .moved ? .moved : .lost)
+        if let shard = directory.home(of: room) { mailboxes[shard].send(.cluster(.endTerm(room: room))) }
+    }
+
+    func collect(_ room: String, isLast: Bool, completion: @escaping @Sendable ([UInt8]) -> Void) {
+        // Before that, the record still has the snapshot from which the room is restored.
+        whenReady(room) { [self] _ in collectReady(room, isLast: isLast, completion: completion) }
+    }
+
+    private func collectReady(_ room: String, isLast: Bool, completion: @escaping @Sendable ([UInt8]) -> Void) {
+        guard let shard = directory.home(of: room) else { return completion([]) }
+        let reply = ImageReply { [key] image in
+            guard let image else { return completion([]) }
+            // Not on the shard's thread: encoding takes as long as ten frames.
+            Task { completion(SealedBox.seal(image.bytes, with: key, at: room)) }
+        }
+        mailboxes[shard].send(.cluster(.takeImage(room: room, isLast: isLast, reply)))
+    }
+
+    func resumed(_ room: String) {
+        if let shard = directory.home(of: room) { mailboxes[shard].send(.cluster(.goOn(room: room))) }
+    }
+
+    func nameTaken() {
+        let wasKnown = state.withLock { state in
+            defer { state.isNameTaken = true }
+            return state.isNameTaken
+        }
+        guard !wasKnown else { return }
+        log.critical("another node of this cluster has the same name; set `node` to another one", metadata: ["node": "\(identity.name)"])
+    }
+
+    func nodesChanged(_ running: [NodeBeat]) {
+        let ended = state.withLock { state in
+            let before = state.others
+            state.others = Dictionary(uniqueKeysWithValues: running.map { ($0.node, $0) })
+            return before.keys.filter { state.others[$0] == nil }
+        }
+        counters.nodes.store(running.count + 1, ordering: .relaxed)
+        // Without the broker, connections to other nodes go on.
+        guard state.withLock({ $0.node })?.hearsItself ?? false else { return }
+        for node in ended {
+            log.warning("a node has ended", metadata: ["ended": "\(node)"])
+            for mailbox in mailboxes { mailbox.send(.cluster(.nodeEnded(node.description))) }
+        }
+    }
+}
+
+/// A room that another node has left behind, or handed over.
+struct RestoredRoom: Sendable {
+    let name: String
+    let epoch: RoomEpoch
+    let image: RoomImage
+    let reason: Room.RestoreReason
+}
+
+/// Receives a room's image once; nil if the shard does not have the room, or has ended.
+final class ImageReply: Sendable {
+    private let completion: Mutex<(@Sendable (RoomImage?) -> Void)?>
+
+    init(_ completion: @escaping @Sendable (RoomImage?) -> Void) { self.completion = Mutex(completion) }
+
+    deinit { completion.withLock { $0 }?(nil) }
+
+    func callAsFunction(_ image: RoomImage?) {
+        let completion = completion.withLock { completion in
+            defer { completion = nil }
+            return completion
+        }
+        completion?(image)
+    }
+}
+
+/// What concerns the shard of one room, or all shards.
+enum ClusterOrder: Sendable {
+    /// The closure is called once the room is restored; only then may anybody join it.
+    case restore(RestoredRoom, done: @Sendable () -> Void)
+    /// The last image is followed by `endTerm` or `goOn`; the room stands still until then.
+    case takeImage(room: String, isLast: Bool, ImageReply)
+    case goOn(room: String)
+    /// This node is not the room's home any more.
+    case endTerm(room: String)
+    case nodeEnded(String)
+    case located(upgrade: Int, ClusterRooms.Place)
+}

@@ -1,0 +1,146 @@
+internal import Backend
+internal import Cluster
+internal import Engine
+internal import Identity
+internal import Logging
+internal import Sockets
+internal import Synchronization
+internal import Wire
+
+/// The rooms of a gateway in a cluster: connects its shards with the decisions of `ClusterNode`.
+///
+/// Shards ask where rooms are and report changes; decisions that concern a room's shard are posted to its mailbox.
+final class ClusterRooms: Sendable {
+    /// Where a room is, for a connection that wants it.
+    enum Place: Sendable {
+        case here
+        case elsewhere(NodeBeat)
+        /// The broker does not answer, or the home's address is unknown.
+        case unavailable
+        /// This node takes no new rooms.
+        case draining
+    }
+
+    struct Home {
+        var epoch: RoomEpoch
+        /// Its session is known and its snapshot has been posted to a shard, so that joins may follow.
+        var isReady = false
+        let since = Instant.now
+        var waiting: [@Sendable (Place) -> Void] = []
+    }
+
+    struct State {
+        var node: ClusterNode?
+        var broker: NATSBroker?
+        var homes: [String: Home] = [:]
+        var others: [NodeIdentity: NodeBeat] = [:]
+        var isNameTaken = false
+        /// Why there is no connection, as the log has it.
+        var reported: NATSError?
+        /// Replies that wait for a record.
+        var promises: [UInt64: @Sendable (Bool) -> Void] = [:]
+        var lastPromise: UInt64 = 0
+    }
+
+    let identity: NodeIdentity
+    private let nats: NATSSettings
+    let forget: @Sendable (_ room: String) -> Void
+    let beat: NodeBeat
+    let directory: RoomDirectory
+    let mailboxes: [Mailbox<ShardMessage>]
+    let prepare: @Sendable (_ room: String, RoomInfo?) async -> Void
+    let key: SealingKey
+    let state = Mutex(State())
+    let counters = ClusterCounters()
+    let log = Logger(label: "patchbay.cluster")
+
+    init(
+        _ settings: ClusterSettings, build: String, directory: RoomDirectory, mailboxes: [Mailbox<ShardMessage>]
+    ) {
+        identity = settings.node.identity
+        beat = NodeBeat(node: identity, number: 0, build: build, url: settings.url, address: settings.address.description)
+        key = settings.key.derived(for: "rooms' snapshots")
+        var nats = settings.nats
+        nats.subjects = [ClusterNode.beatSubject]
+        (self.nats, self.directory, self.mailboxes) = (nats, directory, mailboxes)
+        (prepare, forget) = (settings.prepare, settings.forget)
+    }
+
+    // MARK: Running
+
+    /// Connects to the broker, also if it is away at first, and decides until the task is cancelled.
+    func run() async {
+        let (events, continuation) = AsyncStream.makeStream(of: BrokerEvent.self)
+        guard let broker = await connect({ continuation.yield($0) }) else { return }
+        let node = ClusterNode(beat, broker: broker, rooms: self)
+        state.withLock { ($0.node, $0.broker) = (node, broker) }
+        async let forwarding: Void = { for await event in events { handle(event, of: node) } }()
+        async let _: Void = giveUpUnopened()
+        await node.run()
+        continuation.finish()
+        await forwarding
+        await broker.close()
+    }
+
+    private func connect(_ handler: @escaping @Sendable (BrokerEvent) -> Void) async -> NATSBroker? {
+        while !Task.isCancelled {
+            do throws(NATSError) {
+                return try await NATSBroker.start(nats, onFailure: { [self] in report($0) }, onEvent: handler)
+            } catch {
+                report(error)
+                try? await Task.sleep(for: .seconds(1))
+            }
+        }
+        return nil
+    }
+
+    /// Each attempt fails for a reason, which is logged when it is another one.
+    private func report(_ error: NATSError) {
+        let wasReported = state.withLock { state in
+            defer { state.reported = error }
+            return state.reported == error
+        }
+        if wasReported { return }
+        log.error("no connection to the cluster; open rooms go on, new ones are refused", metadata: ["reason": "\(error)"])
+    }
+
+    private func handle(_ event: BrokerEvent, of node: ClusterNode) {
+        switch event {
+        case .connected:
+            counters.isConnected.store(true, ordering: .relaxed)
+            state.withLock { $0.reported = nil }
+            log.notice("connected to the cluster", metadata: ["node": "\(identity)"])
+        case .disconnected:
+            counters.isConnected.store(false, ordering: .relaxed)
+            log.error("the connection to the cluster is lost; open rooms go on, new ones are refused")
+            releasePromises()
+        case .received: break
+        }
+        node.handle(event)
+    }
+
+    /// Gives up rooms that were claimed and never opened.
+    private func giveUpUnopened() async {
+        while (try? await Task.sleep(for: Self.unopenedMax / 4)) != nil {
+            let old = state.withLock { state in
+                state.homes.filter { $0.value.isReady && Instant.now - $0.value.since > Self.unopenedMax }.keys
+            }
+            for room in old where directory.home(of: room) == nil { closed(room) }
+        }
+    }
+
+    private static let unopenedMax = Duration.seconds(120)
+
+    /// This node takes no new rooms, and hands over those it has.
+    func drain() {
+        let (node, rooms) = state.withLock { ($0.node, Array($0.homes.keys)) }
+        node?.post(.drain)
+        for room in rooms { node?.post(.moved(room: room)) }
+    }
+
+    var sample: ClusterSample {
+        ClusterSample(
+            isConnected: counters.isConnected.load(ordering: .relaxed), nodes: counters.nodes.load(ordering: .relaxed),
+            rooms: state.withLock { $0.homes.count }, transitions: counters.snapshot)
+    }
+}

@@ -1,0 +1,34 @@
+internal import Backend
+internal import Cluster
+internal import HTTPServer
+internal import Identity
+internal import Sockets
+
+extension GatewayContext {
+    /// The services' way to the other nodes; nil for a gateway that runs alone.
+    var clusterControl: ClusterControl? {
+        guard let cluster else { return nil }
+        return ClusterControl(
+            claim: { room in
+                switch await cluster.locate(room) {
+                case .here: .here
+                case .elsewhere(let home): .elsewhere(node: home.node.description)
+                case .unavailable: .unavailable
+                case .draining: .draining
+                }
+            },
+            find: { await cluster.find($0) },
+            close: { [nodes, keysInUse] room in
+                guard let nodes, let key = keysInUse.current.signer, case .elsewhere(let home) = await cluster.find(room),
+                    let address = cluster.other(named: home)?.address.flatMap(NodeAddress.init)
+                else { return false }
+                return await nodes.close(room, at: address, signedBy: key)
+            })
+    }
+
+    /// - Returns: nil if the node does not run any more.
+    func forward(_ request: ReceivedRequest, body: [UInt8], toNode name: String) async -> HTTPServerResponse? {
+        guard let nodes, let address = cluster?.other(named: name)?.address.flatMap(NodeAddress.init) else { return nil }
+        return await nodes.forward(request, body: body, to: address)
+    }
+}

@@ -1,0 +1,129 @@
+internal import Cluster
+internal import Engine
+internal import HTTPServer
+internal import HTTPTypes
+internal import Logging
+internal import Sockets
+internal import Wire
+
+/// Upgrades of clients that wait until the cluster has told which node is the home of their room.
+///
+/// If it is another node, the connection is passed on to it. If that node does not answer, the cluster is asked again, until it has another home or
+/// the client has waited for `patience`: longer than a node's silence before another one takes its rooms over.
+final class HeldUpgrades {
+    private struct Waiting {
+        let upgrade: HeldUpgrade
+        let room: String
+        let since: Instant
+        /// The home to which the connection is being passed on.
+        var home: String?
+        /// The home that did not answer.
+        var unreachable: String?
+        /// When the cluster is asked again; nil while it is asked, or while the connection is being passed on.
+        var askAt: Instant?
+    }
+
+    private static var patience: Duration { .seconds(6) }
+    private static var retryInterval: Duration { .milliseconds(100) }
+
+    private let context: ShardContext
+    private var waiting: [Int: Waiting] = [:]
+    private var lastNumber = 0
+
+    init(_ context: ShardContext) {
+        self.context = context
+    }
+
+    /// - Parameter room: nil if this node is to serve, or refuse, the upgrade whatever others do.
+    /// - Returns: whether the upgrade waits.
+    func hold(_ upgrade: HeldUpgrade, for room: String?) -> Bool {
+        guard let cluster = context.gateway.cluster, let room, !cluster.isHome(of: room) else { return false }
+        lastNumber += 1
+        upgrade.context = Number(lastNumber)
+        waiting[lastNumber] = Waiting(upgrade: upgrade, room: room, since: context.now)
+        ask(lastNumber)
+        return true
+    }
+
+    private final class Number {
+        let value: Int
+        init(_ value: Int) { self.value = value }
+    }
+
+    private func ask(_ number: Int) {
+        guard let room = waiting[number]?.room else { return }
+        waiting[number]?.askAt = nil
+        context.gateway.cluster?.locate(room) { [mailbox = context.mailbox] place in
+            mailbox.send(.cluster(.located(upgrade: number, place)))
+        }
+    }
+
+    func located(_ number: Int, _ place: ClusterRooms.Place) {
+        guard let entry = waiting[number] else { return }
+        switch place {
+        case .here:
+            waiting[number] = nil
+            entry.upgrade.serve()
+        case .elsewhere(let home): pass(number, to: home)
+        case .unavailable: retry(number, .homeUnavailable)
+        case .draining:
+            guard let substitute = context.gateway.cluster?.substitute else { return refuse(number, .draining) }
+            pass(number, to: substitute)
+        }
+    }
+
+    private func pass(_ number: Int, to home: NodeBeat) {
+        guard let entry = waiting[number] else { return }
+        let name = home.node.description
+        // A node that was sent a connection for a room which is not at home there does not send it on.
+        if entry.upgrade.request.hops > 0 { return refuse(number, .homeUnavailable, elsewhere: name) }
+        // It has not been taken for ended yet.
+        guard entry.unreachable != name, let address = home.address.flatMap(NodeAddress.init) else {
+            return retry(number, .homeUnavailable)
+        }
+        waiting[number]?.home = name
+        let serverName = context.gateway.settings.cluster?.serverName ?? address.host
+        entry.upgrade.forward(to: Endpoint(host: serverName, address: address.host, port: address.port), name: name)
+    }
+
+    /// Another node could not be reached, or has another home in mind.
+    func failed(_ upgrade: HeldUpgrade, _ failure: ForwardFailure) {
+        guard let number = (upgrade.context as? Number)?.value, let entry = waiting[number] else { return }
+        context.log.debug("a connection was not passed on", metadata: ["room": "\(entry.room)", "reason": "\(failure)"])
+        switch failure {
+        case .unreachable, .timedOut, .ended, .tls: waiting[number]?.unreachable = entry.home
+        case .unavailable, .elsewhere, .badResponse, .alreadyForwarded: break
+        }
+        retry(number, .homeUnavailable)
+    }
+
+    func abandoned(_ upgrade: HeldUpgrade) {
+        if let number = (upgrade.context as? Number)?.value { waiting[number] = nil }
+    }
+
+    private func retry(_ number: Int, _ error: HTTPError) {
+        guard let entry = waiting[number] else { return }
+        guard context.now - entry.since < Self.patience else { return refuse(number, error) }
+        waiting[number]?.askAt = context.now + Self.retryInterval
+        context.wake(within: Self.retryInterval)
+    }
+
+    private func refuse(_ number: Int, _ error: HTTPError, elsewhere: String? = nil) {
+        guard let entry = waiting.removeValue(forKey: number) else { return }
+        context.counters.joinsRefused[error.code.rawValue, default: 0] += 1
+        var response = HTTPServerResponse(error)
+        if let elsewhere { response.fields[.patchbayElsewhere] = elsewhere }
+        entry.upgrade.refuse(response)
+    }
+
+    // MARK: Time and nodes
+
+    func tick() {
+        for (number, entry) in waiting where entry.askAt.map({ $0 <= context.now }) == true { ask(number) }
+    }
+
+    /// Its connections are broken; clients resume, which makes this node ask for the rooms' homes.
+    func nodeEnded(_ name: String) {
+        context.loop.endTunnels(to: name)
+    }
+}

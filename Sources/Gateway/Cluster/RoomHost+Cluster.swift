@@ -1,0 +1,172 @@
+internal import Backend
+internal import Cluster
+internal import Engine
+internal import Logging
+internal import Wire
+
+/// Rooms that move between nodes: images for the cluster's record, rooms of other nodes, and the end of this node's term.
+extension RoomHost {
+    func execute(_ order: ClusterOrder) {
+        switch order {
+        case .restore(let restored, let done):
+            restore(restored)
+            done()
+        case .takeImage(let name, let isLast, let reply): reply(takeImage(of: name, isLast: isLast))
+        case .goOn(let name): goOn(with: name)
+        case .endTerm(let name): endTerm(of: name)
+        case .nodeEnded, .located: break
+        }
+    }
+
+    // MARK: Images
+
+    /// The room's state differs from the latest image. Reported once until the next image is taken.
+    func noteChange(of hosted: HostedRoom) {
+        guard !hosted.term.isDirty, let cluster = context.gateway.cluster else { return }
+        hosted.term.isDirty = true
+        cluster.changed(hosted.name)
+    }
+
+    /// Sends a reply once the cluster's record has what it promises.
+    func promise(_ reply: Room.Effect, to handle: ParticipantHandle, of hosted: HostedRoom) {
+        guard let cluster = context.gateway.cluster, !AbsentParticipants.isAbsent(handle) else { return }
+        noteChange(of: hosted)
+        cluster.promise(hosted.name) { [mailbox = context.gateway.mailboxes[Int(handle.shard)]] isKept in
+            if isKept { mailbox.send(.effect(reply)) }
+        }
+    }
+
+    private func takeImage(of name: String, isLast: Bool) -> RoomImage? {
+        guard let index = table.index(named: name), let hosted = table[index] else { return nil }
+        hosted.term.isDirty = false
+        hosted.term.isHalted = isLast
+        return hosted.room.image(at: context.now) { _ in 0 }
+    }
+
+    /// Inputs that came while the room stood still follow.
+    private func goOn(with name: String) {
+        guard let index = table.index(named: name), let hosted = table[index], hosted.term.isHalted else { return }
+        hosted.term.isHalted = false
+        let held = hosted.term.heldInputs
+        hosted.term.heldInputs = []
+        for input in held { apply(input, to: index) }
+    }
+
+    // MARK: Terms
+
+    private func restore(_ restored: RestoredRoom) {
+        guard table.index(named: restored.name) == nil else { return }
+        let handles = absent.makeHandles(restored.image.members.count)
+        let reporting = reporting(of: restored.name)
+        var settings = context.gateway.settings.room
+        settings.reporting = reporting.settings
+        let room = Room(
+            restoring: restored.image, over: settings, seed: .random(in: 0 ... .max), handles: handles, reason: restored.reason,
+            at: context.now)
+        let index = insert(room, named: restored.name, isReported: reporting.isReported)
+        absent.add(handles, epoch: restored.epoch)
+        // An agent of the image resumes; it is not asked for again.
+        if !restored.image.members.contains(where: { $0.stay.kind == .agent }) {
+            context.gateway.dispatch?.post(.roomOpened(restored.name, restored.image.agentRequests))
+        }
+        context.log.notice(
+            "restored a room of another node",
+            metadata: ["room": "\(restored.name)", "participants": "\(handles.count)", "reason": "\(restored.reason)"])
+        apply(.restored, to: index)
+        context.wake(within: Housekeeping.busyInterval)
+    }
+
+    /// Another node is the room's home, or will be: participants resume there. The room records nothing more.
+    private func endTerm(of name: String) {
+        guard let index = table.index(named: name), let hosted = table[index] else { return }
+        let held = hosted.term.heldInputs
+        hosted.term = HomeTerm(hasEnded: true)
+        apply(.abandoned, to: index)
+        for case .joined(let handle, _) in held { route(.close(handle, .moved), to: handle) }
+    }
+}
+
+extension Room.Input {
+    /// Whether a reply promises a state that must survive this node.
+    var promisesState: Bool {
+        guard case .request(let request, _, _) = self else { return false }
+        return switch request {
+        case .publish, .unpublish, .mute, .updateParticipant, .hold, .segment, .agentState: true
+        // Frames follow the reply to `subscribe`, and interruptions must not wait.
+        default: false
+        }
+    }
+
+    /// Whether the room's image may be another one after it.
+    func changesImage(hasEffects: Bool) -> Bool {
+        switch self {
+        case .measured, .connectionMeasured, .talkStarted, .talkStopped, .connectionLost, .draining, .abandoned: false
+        // Positions of playout.
+        case .request(.playoutProgress, _, _): true
+        default: hasEffects
+        }
+    }
+}
+
+/// The part of a hosted room that concerns its home in the cluster.
+struct HomeTerm {
+    /// Inputs that wait while a room stands still; further ones are dropped.
+    static let heldInputsMax = 1_000
+
+    /// The state differs from the latest image.
+    var isDirty = false
+    /// Nothing may change, because the last image has been taken.
+    var isHalted = false
+    var heldInputs: [Room.Input] = []
+    /// Another node is the home: nothing is recorded any more.
+    var hasEnded = false
+
+    mutating func hold(_ input: Room.Input) {
+        // The deadline is checked again.
+        if case .deadlinePassed = input { return }
+        if heldInputs.count < Self.heldInputsMax { heldInputs.append(input) }
+    }
+}
+
+/// The participants of restored rooms that have not resumed on this node. Their events are numbered and kept as for any lost connection.
+///
+/// Their handles name no shard. Numbers begin at the epoch's, so that they are higher than all that earlier homes have used.
+struct AbsentParticipants {
+    private let shard: UInt16
+    private var logs: [ParticipantHandle: EventLog] = [:]
+    private var lastSlot: UInt32 = 0
+
+    /// A home numbers fewer events than this.
+    private static let numbersPerEpoch: UInt64 = 1 << 32
+    /// Numbers stay below 2⁵³, the limit of JSON numbers in JavaScript.
+    private static let epochsMax: UInt64 = 1 << 20
+
+    /// - Parameter index: of the shard whose rooms these are.
+    init(shard index: Int) { shard = .max - UInt16(index) }
+
+    var isEmpty: Bool { logs.isEmpty }
+
+    /// Whether a handle names a connection that no shard of this node has.
+    static func isAbsent(_ handle: ParticipantHandle) -> Bool { handle.shard > .max / 2 }
+
+    mutating func makeHandles(_ count: Int) -> [ParticipantHandle] {
+        (0..<count).map { _ in
+            lastSlot &+= 1
+            return ParticipantHandle(shard: shard, slot: lastSlot, generation: 0)
+        }
+    }
+
+    mutating func add(_ handles: [ParticipantHandle], epoch: RoomEpoch) {
+        let start = min(epoch.number, Self.epochsMax) * Self.numbersPerEpoch
+        for handle in handles { logs[handle] = EventLog(after: start) }
+    }
+
+    mutating func log(_ event: EncodedEvent, for handle: ParticipantHandle, at now: Instant) {
+        _ = logs[handle]?.append(event, at: now)
+    }
+
+    /// Its log, when it resumes.
+    mutating func take(_ handle: ParticipantHandle) -> EventLog? { logs.removeValue(forKey: handle) }
+
+    mutating func remove(_ handle: ParticipantHandle) { logs[handle] = nil }
+}

@@ -1,0 +1,48 @@
+internal import Backend
+internal import Sockets
+
+/// A gateway's view of its cluster.
+struct ClusterSample {
+    var isConnected: Bool
+    var nodes: Int
+    var rooms: Int
+    var transitions: [ClusterCounters.Transition: UInt64]
+
+    /// Of a gateway without a cluster: no alert.
+    static let alone = ClusterSample(isConnected: true, nodes: 1, rooms: 0, transitions: [:])
+}
+
+/// The metrics of a gateway in a cluster.
+extension ExportedMetric {
+    static let cluster = [
+        perShard(.counter, "patchbay_upgrades_forwarded_total", "Connections that were passed on to the node of their room.") {
+            $0.loop.upgradesForwarded
+        },
+        perShard(
+            .counter, "patchbay_forwards_failed_total", "Attempts to pass on a connection that failed; others may have followed."
+        ) { $0.loop.forwardsFailed },
+        perShard(.gauge, "patchbay_tunnels", "Connections that are passed on to other nodes.") { $0.loop.tunnelsOpen },
+        perShard(.counter, "patchbay_tunnel_in_bytes_total", "Bytes from clients that were passed on to other nodes.") {
+            $0.loop.tunnelBytesIn
+        },
+        perShard(.counter, "patchbay_tunnel_out_bytes_total", "Bytes from other nodes that were passed on to clients.") {
+            $0.loop.tunnelBytesOut
+        },
+        single(.gauge, "patchbay_cluster_connected", "1 while the gateway is connected to the cluster's broker, or runs alone.") {
+            $0.cluster.isConnected ? 1 : 0
+        },
+        single(.gauge, "patchbay_cluster_nodes", "Nodes that run, as this gateway sees it, itself included.") {
+            Double($0.cluster.nodes)
+        },
+        single(.gauge, "patchbay_cluster_rooms", "Rooms whose home is this gateway.") { Double($0.cluster.rooms) },
+        ExportedMetric(
+            metric: Metric(
+                .counter, "patchbay_cluster_room_transitions_total", "Rooms that have got this gateway as their home, or have lost it.",
+                .init("transition", ClusterCounters.Transition.allCases.map(\.rawValue)))
+        ) { snapshot in
+            ClusterCounters.Transition.allCases.map {
+                Sample(labels: [$0.rawValue], value: .number(Double(snapshot.cluster.transitions[$0] ?? 0)))
+            }
+        },
+    ]
+}

@@ -1,0 +1,115 @@
+import Foundation
+import Identity
+import TestProcesses
+import Testing
+import Wire
+
+@testable import Gateway
+
+/// Rooms of several gateways. `make test-cluster` covers the death of nodes and partitions; these tests show what clients see.
+@Suite(.onOwnThread, .serialized, .enabled(if: NATSServer.isInstalled), .timeLimit(.minutes(2)))
+struct ClusterRoomTests {
+    private let cluster: TestCluster
+    private let (first, second): (TestGateway, TestGateway)
+
+    init() throws {
+        cluster = try TestCluster()
+        first = try cluster.start()
+        second = try cluster.start()
+        try cluster.meet(first, second)
+    }
+
+    @Test func participantsMeetWhateverNodeTheyConnectTo() throws {
+        let ann = try first.join("ann")
+        let bob = try second.join("bob")
+        #expect(bob.hello.participants.map(\.identity.text) == ["ann"])
+        #expect(bob.hello.server.node == "n1", "the room's home serves everybody")
+        let (voice, answer) = (try ann.publish(), try bob.publish())
+        for number in 0..<50 {
+            try ann.say(TestFrame.bytes(voice.alias, number))
+            #expect(try bob.frame() == TestFrame.bytes(voice.alias, number))
+            try bob.say(TestFrame.bytes(answer.alias, number))
+            #expect(try ann.frame() == TestFrame.bytes(answer.alias, number))
+        }
+        #expect(try first.homeRooms == 1)
+        #expect(try second.homeRooms == 0)
+    }
+
+    @Test func roomMovesToAnotherNodeWhenItsHomeDrains() throws {
+        let ann = try first.join("ann")
+        let bob = try second.join("bob")
+        let track = try ann.publish()
+        first.gateway.drain()
+        #expect(try ann.closeCode() == 4005)
+        #expect(try bob.closeCode() == 4005)
+        let sids = [ann, bob].map(\.hello.participant.sid)
+        let annAgain = try Caller(movedFrom: ann, to: second)
+        let bobAgain = try Caller(movedFrom: bob, to: second)
+        #expect([annAgain, bobAgain].map(\.hello.participant.sid) == sids)
+        #expect(annAgain.hello.participant.tracks?.map(\.sid) == [track.sid], "a published track stays published")
+        #expect(annAgain.hello.snapshot == true)
+        try annAgain.say(TestFrame.bytes(track.alias, 1))
+        #expect(try bobAgain.frame() == TestFrame.bytes(track.alias, 1))
+        #expect(try second.homeRooms == 1)
+    }
+
+    @Test func requestsAboutARoomAreAnsweredByAnyNode() throws {
+        _ = try first.join("ann")
+        let token = TestToken.administering { ($0.roomAdmin, $0.room) = (true, "r") }
+        let ask = HTTPAsk(path: "/v1/rooms/r", fields: [("Authorization", "Bearer \(token)"), ("Connection", "close")])
+        let answer = try #require(try ask.answer(port: second.port))
+        #expect(answer.status == 200)
+        #expect(answer.text.contains("\"ann\""))
+        #expect(answer.fields["patchbay-elsewhere"] == nil, "names of nodes are not for clients")
+    }
+
+    @Test func roomWithoutAHomeIsNotFound() throws {
+        let token = TestToken.administering { ($0.roomAdmin, $0.room) = (true, "r") }
+        let ask = HTTPAsk(path: "/v1/rooms/r", fields: [("Authorization", "Bearer \(token)"), ("Connection", "close")])
+        #expect(try #require(try ask.answer(port: second.port)).status == 404)
+        #expect(try second.homeRooms == 0, "a question does not claim the room")
+    }
+
+    @Test func openRoomsGoOnWithoutTheBrokerAndNewOnesAreRefused() throws {
+        let ann = try first.join("ann")
+        let bob = try second.join("bob")
+        let voice = try ann.publish()
+        cluster.nats.kill()
+        try Patience.until("the gateways notice") {
+            try [first, second].allSatisfy { try $0.value(Counter(name: "patchbay_cluster_connected")) == 0 }
+        }
+        try ann.say(TestFrame.bytes(voice.alias, 1))
+        #expect(try bob.frame() == TestFrame.bytes(voice.alias, 1))
+        _ = try bob.publish()
+        let ask = HTTPAsk.upgrade(token: TestToken.joining("new", as: "cid"), path: "/v1/rtc")
+        let refused = try #require(try ask.answer(port: second.port))
+        #expect(refused.status == 503)
+        #expect(refused.fields["x-patchbay-error"] == "home_unavailable")
+        try cluster.nats.start()
+        try Patience.until("rooms begin again") { (try? Caller(second, room: "new", identity: "cid")) != nil }
+    }
+
+    @Test func roomEndsForTheClusterWhenItEnds() throws {
+        let ann = try Caller(first, room: "r", identity: "ann")
+        try ann.socket.send(text: #"{"type":"leave"}"#)
+        try Patience.until("the room has no home") { try first.homeRooms == 0 }
+        let bob = try second.join("bob")
+        #expect(bob.hello.server.node == "n2")
+    }
+}
+
+extension Caller {
+    /// Resumes on another node, whose event numbers are higher than all that the old one has used.
+    convenience init(movedFrom lost: Caller, to gateway: TestGateway) throws {
+        let socket = try lost.beginToResume(on: gateway)
+        var greeting: (hello: Hello, seq: UInt64)?
+        while greeting == nil {
+            guard case .text(let text) = try socket.next(), case .event(let event, let number) = try ServerMessage(parsing: text) else {
+                throw DidNotHappen(what: "hello")
+            }
+            guard number > lost.lastSeq else { throw DidNotHappen(what: "a number after \(lost.lastSeq), not \(number)") }
+            if case .hello(let hello) = event { greeting = (hello, number) }
+        }
+        self.init(on: socket, greetedBy: greeting!.hello, seq: greeting!.seq)
+    }
+}

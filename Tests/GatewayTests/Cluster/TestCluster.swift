@@ -1,0 +1,54 @@
+import Cluster
+import Engine
+import Foundation
+import Gateway
+import HTTPServer
+import Identity
+import Sockets
+import TestProcesses
+
+/// Gateways of one cluster, with a NATS server of their own.
+final class TestCluster {
+    let nats: NATSServer
+    private let key = SealingKey()
+    private var count = 0
+
+    init() throws { nats = try NATSServer() }
+
+    /// Starts another gateway, and waits until it is connected.
+    func start(_ change: (inout GatewaySettings) -> Void = { _ in }) throws -> TestGateway {
+        count += 1
+        let port = try NATSServer.freePort()
+        let gateway = try TestGateway {
+            $0.nodeName = "n\(count)"
+            $0.room.resumeWindow = .seconds(20)
+            $0.cluster = settings("n\(count)", port: port)
+            change(&$0)
+        }
+        try Patience.until("the gateway is connected to the cluster") {
+            try gateway.value(Counter(name: "patchbay_cluster_connected")) == 1
+        }
+        return gateway
+    }
+
+    private func settings(_ node: String, port: Int) -> ClusterSettings {
+        ClusterSettings(
+            node: node, place: EdgeSettings.Place(host: "127.0.0.1", port: port), networks: EdgeSettings.loopback,
+            address: NodeAddress(host: "127.0.0.1", port: port), nats: NATSSettings(servers: [nats.address], bucket: "b", subjects: []),
+            key: key, trust: .authority(path: Certificate.usual.certificateURL.path))
+    }
+
+    /// Waits until these gateways know each other.
+    func meet(_ gateways: TestGateway...) throws {
+        for gateway in gateways {
+            try Patience.until("all nodes are known") {
+                try gateway.value(Counter(name: "patchbay_cluster_nodes")) == Double(gateways.count)
+            }
+        }
+    }
+}
+
+extension TestGateway {
+    /// Rooms whose home is this gateway.
+    var homeRooms: Double { get throws { try value(Counter(name: "patchbay_cluster_rooms")) } }
+}
