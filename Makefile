@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: setup setup-tests models demo test test-web test-store test-browser screens bench simulate simulate-cluster fuzz fuzz-api budget format dist npm wheel test-python test-packages reference certs interop clean help
+.PHONY: setup setup-tests models demo test test-web test-store test-cluster test-browser screens bench simulate simulate-cluster fuzz fuzz-api budget format dist npm wheel test-python test-packages reference certs interop clean help
 
 SWIFT ?= swift
 
@@ -34,6 +34,12 @@ test-web: setup-tests ## check types and run the unit tests of the web pages, a 
 test-store: setup-tests ## run the tests of the store on SQLite and PostgreSQL, and of gateways on PostgreSQL, a part of `make test`
 	$(SWIFT) build --build-tests $(TEST_BUILD)
 	@SWIFT=$(SWIFT) Tests/run store
+
+# Network namespaces need root; without them the partitions are left out.
+test-cluster: setup-tests ## end, stop and cut off the nodes of a cluster while 300 calls go on (15 minutes)
+	$(SWIFT) build -c release --product patchbay
+	$(SWIFT) build -c release --product patchbay-cluster-load
+	Tests/Cluster/run --patchbay .build/release/patchbay
 
 test-browser: setup-tests certs interop models ## check the web pages in headless Chromium, a part of `make test`
 	$(SWIFT) build -c release --product patchbay

@@ -21,7 +21,7 @@ ROOM_EVENTS = ["room_started", "participant_joined", "participant_left", "room_f
 class Endpoint:
     """Accepts webhooks on a free port from construction on."""
 
-    def __init__(self, secret, seed):
+    def __init__(self, secret, seed, host="127.0.0.1"):
         self.secret = secret
         self.random = random.Random(seed)
         self.lock = threading.Lock()
@@ -53,8 +53,8 @@ class Endpoint:
                 # The gateway was killed before it received its response.
                 pass
 
-        self.server = Server(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/webhooks"
+        self.server = Server((host, 0), Handler)
+        self.url = f"http://{host}:{self.server.server_port}/webhooks"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def accept(self, body, signature):

@@ -135,6 +135,19 @@ test('a lost connection is resumed after the last event', async () => {
   client.close()
 })
 
+test('a room that has moved to another node is resumed at once', async () => {
+  const client = await Client.connected()
+  client.socket.tell({ type: 'bye', seq: 2, data: { reason: 'MIGRATION', retryable: true } })
+  client.socket.onclose({ code: 4005 })
+  await settle()
+  assert.equal(sockets.length, 2)
+  assert.equal(new URL(client.socket.url).searchParams.get('resume'), 'resume-1')
+  client.socket.welcome({ resumed: true, snapshot: true })
+  await settle()
+  assert.deepEqual(client.names(), ['opened', 'message', 'interrupted', 'opened'])
+  client.close()
+})
+
 test('without a connection nothing is sent', async () => {
   const client = new Client()
   await assert.rejects(client.connection.request('a'), { code: 'connection_lost' })

@@ -48,6 +48,17 @@ test('the room is logged if `hello` says so, and only then', () => {
   }
 })
 
+test('after a resume with a snapshot everything unusual is told again', () => {
+  const world = new World(person('robin', { tracks: [track('TR_1')] }))
+  world.apply('call.held', { participant: 'robin' })
+  world.apply('recording.started', { recording: 'RC_1' })
+  const hello = { room: world.room.info, participant: person('me'), participants: [person('robin', { tracks: [track('TR_1')] })], snapshot: true }
+  world.room.reset(hello, false)
+  assert.equal(world.room.participant('robin').held, false)
+  assert.equal(world.room.isRecording, false)
+  assert.equal(world.room.track('TR_1').sid, 'TR_1')
+})
+
 test('after a resume only what has changed is told', () => {
   const world = new World(person('robin', { tracks: [track('TR_1')] }), person('eve'))
   world.apply('call.held', { participant: 'robin' })
