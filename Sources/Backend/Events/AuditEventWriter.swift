@@ -11,8 +11,8 @@ internal import Wire
 ///
 /// Rooms are independent, so that their writes share commits; the events and writes of one room are stored one after another.
 ///
-/// In a cluster, each write of a room is fenced by the epoch in which this node hosted the room. What the store refuses is lost, and so are
-/// the room's later events of the same epoch; other rooms are not concerned.
+/// In a cluster, each write of a room is fenced by the epoch in which this node hosted the room. Events that the store refuses are lost,
+/// and so are the room's later ones of the same epoch; other rooms are not affected.
 ///
 /// The single reader of the `AuditEventQueue`. Runs, together with `SessionMaintenance`, until the queue is finished, that is until the
 /// gateway has stopped. If it is cancelled, what is left in the queue is lost.

@@ -1,7 +1,7 @@
 package import Wire
 
-/// What the services of a gateway need to know of its cluster, in which several nodes share a store. The closures of a gateway's cluster
-/// node; they must not block, nor append to the `AuditEventQueue`.
+/// The cluster as a gateway's services see it, where several nodes share a store. The closures must not block, and must not append to the
+/// `AuditEventQueue`.
 package struct RoomHomes: Sendable {
     /// Identifies this process among all that have ever been nodes of the cluster.
     package var node: String

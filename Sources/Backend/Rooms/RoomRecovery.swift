@@ -5,7 +5,7 @@ package import Wire
 /// Recovers what other nodes of a cluster have left open: rooms, their sessions, and calls.
 ///
 /// A starting gateway without a cluster recovers everything at once (`BackendServices.restore()`). In a cluster, rooms go on at other nodes.
-/// What was open at nodes that have ended is found here; the cluster decides which node recovers it.
+/// This type finds the rooms and calls that were open on nodes that have ended; the cluster decides which node recovers each.
 package struct RoomRecovery: Sendable {
     private let webhooks: Webhooks
     private let sessions: Sessions

@@ -27,7 +27,7 @@ extension Room {
         for participant in members.participants { report(.away, of: participant) }
     }
 
-    /// Clears an `ahead` track whose queue is lost. Nobody else completes its pending clears.
+    /// Clears an `ahead` track whose queue is lost. Its pending clears are completed here, because no queue reports their end.
     private mutating func clear(_ sid: TrackSID, because reason: RestoreReason) {
         // Marks that had been reached count as played.
         changePlayout(of: sid) { [now] playout, outcomes in playout.processDue(at: now, into: &outcomes) }

@@ -11,7 +11,7 @@ extension RoomImage {
         /// Number of the last event for it.
         package var lastSeq: UInt64
 
-        /// What is fixed at the join.
+        /// Properties that do not change after the join.
         package struct Stay: Sendable, Hashable, Decodable {
             package var sid: ParticipantSID
             package var identity: Identity

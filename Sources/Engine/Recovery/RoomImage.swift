@@ -1,11 +1,11 @@
 package import Wire
 
-/// What must survive the death of a room's node: another node continues the room from its latest image.
+/// The state of a room that survives its node: another node continues the room from its latest image.
 ///
 /// An image may be older than the last events that clients have received. It holds no points in time, which mean nothing on another node,
 /// but ages in milliseconds.
 package struct RoomImage: Sendable, Hashable, Decodable {
-    /// Of a format that older nodes cannot read. Further fields do not change it.
+    /// The version of the format. Adding a field does not change it, because unknown fields are ignored.
     package static let version = 1
 
     var version = Self.version
@@ -59,7 +59,7 @@ extension RoomImage {
     /// JSON.
     package var bytes: [UInt8] { JSON.text(self, capacity: Self.usualBytes) }
 
-    /// Of a call with some minutes of transcript.
+    /// The typical size of an image, for a call with a few minutes of transcript.
     private static let usualBytes = 16 << 10
 
     /// - Returns: nil for bytes that are no image, or that have the version of another format.

@@ -7,7 +7,7 @@ internal import Sockets
 internal import Synchronization
 internal import Wire
 
-/// What shards and services ask of the cluster, and report to it.
+/// Requests and reports of shards and services.
 extension ClusterRooms {
     /// Whether this node is the room's home and has restored it.
     func isHome(of room: String) -> Bool { state.withLock { $0.homes[room]?.isReady ?? false } }
@@ -141,6 +141,6 @@ extension ClusterRooms {
         node?.post(.closed(room: room))
     }
 
-    /// The store refuses what this node writes about the room.
+    /// The store refuses this node's writes about the room.
     func superseded(_ room: String, byNumber number: UInt64) { state.withLock { $0.node }?.post(.superseded(room: room, byNumber: number)) }
 }

@@ -125,7 +125,7 @@ final class ImageReply: Sendable {
     }
 }
 
-/// What concerns the shard of one room, or all shards.
+/// A message of the cluster to the shard of one room, or to all shards.
 enum ClusterOrder: Sendable {
     /// The closure is called once the room is restored; only then may anybody join it.
     case restore(RestoredRoom, done: @Sendable () -> Void)

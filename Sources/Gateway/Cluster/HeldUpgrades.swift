@@ -65,7 +65,7 @@ final class HeldUpgrades {
             waiting[number] = nil
             entry.upgrade.serve()
         case .elsewhere(let home): pass(number, to: home)
-        case .unavailable: retry(number, .homeUnavailable)
+        case .unavailable: retry(number)
         case .draining:
             guard let substitute = context.gateway.cluster?.substitute else { return refuse(number, .draining) }
             pass(number, to: substitute)
@@ -79,7 +79,7 @@ final class HeldUpgrades {
         if entry.upgrade.request.hops > 0 { return refuse(number, .homeUnavailable, elsewhere: name) }
         // It has not been taken for ended yet.
         guard entry.unreachable != name, let address = home.address.flatMap(NodeAddress.init) else {
-            return retry(number, .homeUnavailable)
+            return retry(number)
         }
         waiting[number]?.home = name
         let serverName = context.gateway.settings.cluster?.serverName ?? address.host
@@ -94,16 +94,16 @@ final class HeldUpgrades {
         case .unreachable, .timedOut, .ended, .tls: waiting[number]?.unreachable = entry.home
         case .unavailable, .elsewhere, .badResponse, .alreadyForwarded: break
         }
-        retry(number, .homeUnavailable)
+        retry(number)
     }
 
     func abandoned(_ upgrade: HeldUpgrade) {
         if let number = (upgrade.context as? Number)?.value { waiting[number] = nil }
     }
 
-    private func retry(_ number: Int, _ error: HTTPError) {
+    private func retry(_ number: Int) {
         guard let entry = waiting[number] else { return }
-        guard context.now - entry.since < Self.patience else { return refuse(number, error) }
+        guard context.now - entry.since < Self.patience else { return refuse(number, .homeUnavailable) }
         waiting[number]?.askAt = context.now + Self.retryInterval
         context.wake(within: Self.retryInterval)
     }

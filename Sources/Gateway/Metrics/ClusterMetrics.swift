@@ -1,5 +1,6 @@
 internal import Backend
 internal import Sockets
+internal import Synchronization
 
 /// A gateway's view of its cluster.
 struct ClusterSample {
@@ -8,8 +9,32 @@ struct ClusterSample {
     var rooms: Int
     var transitions: [ClusterCounters.Transition: UInt64]
 
-    /// Of a gateway without a cluster: no alert.
+    /// The sample of a gateway that runs alone, for which no alert fires.
     static let alone = ClusterSample(isConnected: true, nodes: 1, rooms: 0, transitions: [:])
+}
+
+/// Counts the transitions of rooms in the cluster, on any thread.
+final class ClusterCounters: Sendable {
+    enum Transition: String, CaseIterable, Sendable {
+        /// A room began here.
+        case claimed
+        /// Taken over from a node that has ended.
+        case takenOver = "taken_over"
+        /// Handed over.
+        case moved
+        /// Another node has taken it over.
+        case lost
+        case snapshotUnreadable = "snapshot_unreadable"
+    }
+
+    private let transitions = Mutex<[Transition: UInt64]>([:])
+    let isConnected = Atomic(false)
+    /// Nodes that run, this one included.
+    let nodes = Atomic(1)
+
+    func count(_ transition: Transition) { transitions.withLock { $0[transition, default: 0] += 1 } }
+
+    var snapshot: [Transition: UInt64] { transitions.withLock { $0 } }
 }
 
 /// The metrics of a gateway in a cluster.
