@@ -48,6 +48,13 @@ async def skip_minute(page: Page, world: World):
     await page.until(f"{SENDER}.ariaDisabled !== 'true'")
 
 
+async def send_new_code(page: Page, world: World, view: str):
+    """Waits for the response: until then the view is busy and ignores clicks, although the code may have arrived."""
+    await skip_minute(page, world)
+    await click(page, f"{view} button", "Send a new code")
+    await shows(page, "Possible again in ", view)
+
+
 def expect_no_exceptions(page: Page):
     faults = [line for line in page.console if line.startswith("exception") or "Content Security" in line]
     expect(not faults, faults)
@@ -149,16 +156,14 @@ async def void_codes(world: World):
                     fetch(world, "POST", "/v1/auth/password/reset", {"email": "ann@example.org", "code": WRONG_CODE, "new_password": NEW_PASSWORD})
             await reset(page, first)
             await shows(page, "void after five wrong ones", "reset-view")
-            await skip_minute(page, world)
-            await click(page, "reset-view button", "Send a new code")
+            await send_new_code(page, world, "reset-view")
             await page.until("document.querySelector('reset-view problem-list').hidden")
             second = await inbox.code(RESET, 2)
             expect_equal(await page.run(f"return {SENDER}.ariaDisabled"), "true")
             let_pass(world, 900)
             await reset(page, second)
             await shows(page, "This code is not valid", "reset-view")
-            await skip_minute(page, world)
-            await click(page, "reset-view button", "Send a new code")
+            await send_new_code(page, world, "reset-view")
             third = await inbox.code(RESET, 3)
             await reset(page, second)
             await shows(page, "This code is not valid", "reset-view")
@@ -224,8 +229,7 @@ async def confirming(world: World):
             await click(page, "confirm-view button", "Confirm")
             await shows(page, "This code is not valid")
             expect_equal(await page.run(FOCUSED), "Code", "focus")
-            await skip_minute(page, world)
-            await click(page, "confirm-view button", "Send a new code")
+            await send_new_code(page, world, "confirm-view")
             code = await inbox.code(CONFIRMATION, 2)
             await fill(page, "confirm-view input", code.lower().replace("-", " "))
             await click(page, "confirm-view button", "Confirm")
