@@ -34,6 +34,21 @@ package struct TraceContext: Sendable, Hashable {
     }
 }
 
+extension TraceContext: Codable {
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let trace = TraceContext(traceparent: try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a `traceparent`")
+        }
+        self = trace
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(traceparent)
+    }
+}
+
 /// The id and trace context of an HTTP request, passed on to the log and to the webhooks, tools and jobs that it causes.
 package struct RequestContext: Sendable, Hashable {
     /// The client's `X-Request-ID` if it is valid, otherwise a new one.

@@ -55,6 +55,34 @@ struct Call: Sendable {
         members = [Member(info: CallMember(party: .user(caller), status: .answered, device: device))]
     }
 
+    /// Continues a call of another state machine.
+    ///
+    /// Who invited whom is not known: all invitations are the caller's. Joined members have yet to be seen in the room.
+    ///
+    /// - Parameter info: as it was after a change of its status or of a member's state; later changes may be lost.
+    init(restoring info: CallInfo) {
+        id = info.id
+        caller = info.caller
+        start = CallStart(
+            to: info.members.map(\.party).filter { $0 != info.caller }, conversation: info.conversation, callerName: info.callerName,
+            metadata: info.metadata)
+        lastStamp = UInt64(info.members.count)
+        members = info.members.enumerated().map { index, member in
+            Member(
+                info: member, inviter: member.party == info.caller ? nil : info.caller,
+                isDispatched: member.party.isAssistant && member.state == .invited, stamp: UInt64(index))
+        }
+        seq = info.seq + Self.eventsLostMax
+        status = info.status
+        startedAt = info.startedAt ?? 0
+        (answeredAt, endedAt) = (info.answeredAt, info.endedAt)
+        stepAt = startedAt
+        begin(at: startedAt)
+    }
+
+    /// A restored call's events are numbered higher than those of which nothing is stored: of holding and muting.
+    private static let eventsLostMax: UInt64 = 10_000
+
     var info: CallInfo {
         CallInfo(
             id: id, room: CallInfo.room(of: id), seq: seq, status: status, caller: caller, callerName: start.callerName,

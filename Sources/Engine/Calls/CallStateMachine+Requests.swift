@@ -277,7 +277,7 @@ extension CallStateMachine {
         call.recordInvitations(kind, of: parties, by: CallParty(user), device: device)
     }
 
-    private mutating func link(_ call: Call, to party: CallParty) {
+    mutating func link(_ call: Call, to party: CallParty) {
         guard userRecords[party.identity]?.calls.contains(call.id) != true else { return }
         userRecords[party.identity, default: CallUserRecord()].calls.append(call.id)
     }

@@ -70,7 +70,7 @@ extension DispatchStateMachine {
 }
 
 /// Whether an agent is in a room.
-package enum AgentPresence: Sendable, Hashable {
+package enum AgentPresence: Sendable, Hashable, Codable {
     case present
     /// Its connection is lost and may be resumed.
     case away
@@ -79,7 +79,7 @@ package enum AgentPresence: Sendable, Hashable {
 }
 
 /// An assistant asked for in a room.
-package struct JobRequest: Sendable, Hashable {
+package struct JobRequest: Sendable, Hashable, Codable {
     package var room: String
     /// Without the prefix `assistant:`.
     package var assistant: String

@@ -144,7 +144,7 @@ extension RoomSettings {
 }
 
 /// An assistant to dispatch to a room that opens.
-package struct AgentRequest: Sendable, Hashable, Decodable {
+package struct AgentRequest: Sendable, Hashable, Codable {
     package var assistant: String
     package var metadata: String
 

@@ -372,6 +372,14 @@ extension Room {
         }
     }
 
+    /// Assistants whose jobs wait for their agents.
+    package var agentsExpected: [AgentRequest] {
+        expectedAgents.identities.compactMap { identity in
+            guard case .assistant(let id) = CallParty(identity) else { return nil }
+            return settings.agents.first { $0.assistant == id } ?? AgentRequest(assistant: id)
+        }
+    }
+
     /// Whether no participant is present, agents included.
     package var isEmpty: Bool { members.isEmpty }
 
