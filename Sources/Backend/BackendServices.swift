@@ -51,7 +51,8 @@ package struct BackendServices: Sendable {
         webhooks = WebhookWriter(to: endpoints, node: homes?.node)
         self.homes = homes
         accounts = AccountService(store: store.accounts, tokens: tokens, webhooks: webhooks, settings: accountSettings)
-        let inbox = CallInbox(tokens: tokens)
+        let inbox = CallInbox(
+            tokens: tokens, relay: homes?.relay, isReplacing: { dispatch?.registry.isReplacing($0, in: $1) ?? false })
         callInbox = inbox
         self.dispatch = dispatch
         self.publicURL = publicURL
@@ -61,13 +62,15 @@ package struct BackendServices: Sendable {
             reporting: { room in
                 room.hasPrefix(Session.roomPrefix) || CallRooms.isCallRoom(room) || reportsAllRooms ? rooms.reporting(of: room) : .nothing
             },
-            joinError: { room, identity in rooms.joinError(for: room) ?? inbox.rooms.joinError(for: identity, in: room) },
+            joinError: { room, identity in
+                // The coordinator removes who may not be in a call from rooms at other nodes.
+                rooms.joinError(for: room) ?? (homes?.coordinates() == false ? nil : inbox.rooms.joinError(for: identity, in: room))
+            },
             briefing: rooms.briefing,
             epoch: homes?.epoch,
             observer: { [recordingLog] event in
                 recordingLog.note(event)
-                // A call goes on while its lost assistant is being replaced.
-                if dispatch?.registry.isReplacing(event) != true { inbox.post(event) }
+                inbox.post(event)
             })
     }
 
@@ -94,7 +97,8 @@ package struct BackendServices: Sendable {
     /// Recovers what other nodes have left open; nil without a cluster.
     package var recovery: RoomRecovery? {
         guard let homes else { return nil }
-        return RoomRecovery(store: store, writer: webhooks, events: auditEvents, sessionRooms: sessionRooms, node: homes.node)
+        return RoomRecovery(
+            store: store, calls: callInbox, writer: webhooks, events: auditEvents, sessionRooms: sessionRooms, node: homes.node)
     }
 
     package func sessionService(_ rooms: RoomService, keys: KeysInUse) -> SessionService {
@@ -102,7 +106,7 @@ package struct BackendServices: Sendable {
             store: store.sessions, sessionRooms: sessionRooms, rooms: rooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL),
             recordings: recordings, webhooks: webhooks, auditEvents: auditEvents, dispatch: dispatch, assistants: assistants,
             operatorLog: operatorLog,
-            tell: { [callInbox] user, event in callInbox.post(.message(event.bytes, to: Identity(text: user.text))) },
+            tell: { [callInbox] user, event in callInbox.post(.notice(event.bytes, to: Identity(text: user.text))) },
             push: { [pushes] in pushes.post($0) })
     }
 
@@ -145,6 +149,7 @@ package struct BackendServices: Sendable {
             },
             recall: { [dispatch] assistant, call in dispatch?.post(.recall(assistant: assistant, call)) })
         collaborators.operatorLog = operatorLog
+        if homes != nil { collaborators.writesAs = RoomHomes.coordinatorRoom }
         collaborators.push = { [pushes] in pushes.post($0) }
         collaborators.conversations = ConversationNewsSender(webhooks: webhooks, inbox: callInbox).outlet()
         return collaborators
@@ -172,11 +177,11 @@ package struct BackendServices: Sendable {
         }
     }
 
-    /// The service of speech clips, which reports progress on the channels of `calls`.
+    /// The service of speech clips, which reports progress on the channels of their owners.
     ///
     /// - Parameter player: plays clips into rooms; nil: they cannot be played.
     package func speechService(
-        _ generator: any SpeechGenerator, _ rooms: RoomService, calls: CallService, keys: KeysInUse, player: (any ClipPlayer)? = nil,
+        _ generator: any SpeechGenerator, _ rooms: RoomService, keys: KeysInUse, player: (any ClipPlayer)? = nil,
         counters: ServiceCounters, limits: SpeechLimits = SpeechLimits()
     ) -> SpeechService {
         let playback = player.map {
@@ -184,31 +189,33 @@ package struct BackendServices: Sendable {
         }
         return SpeechService(
             store: store.clips, generator: generator, limits: limits, counters: counters, playback: playback
-        ) { owner, message in
-            await calls.send(message, to: owner)
+        ) { [callInbox] owner, message in
+            callInbox.post(.notice(message, to: owner))
         }
     }
 
     package func routes(_ sessions: SessionService, _ calls: CallService) -> [Route] {
         let accounts = AccountRoutes.routes(
             accounts, changed: sessions.updateBriefings,
-            deleted: { user in
-                await calls.remove(user)
+            deleted: { [callInbox] user in
+                callInbox.post(.deleted(Identity(text: user.text)))
                 await sessions.closeRooms(of: user)
             })
         let user = self.accounts.userAccess
+        let caller = user.checking { try await calls.checkIsHere() }
         let exported = AccountExport.Sources(
             accounts: store.accounts, sessions: store.sessions, conversations: store.conversations, calls: store.calls)
         let turnAuthor = Access.requester("`roomAdmin`", self.accounts, sessions.tokens.keys) { request in
             .administer(room: Session.roomPrefix + request.parameter("id").lowercased())
         }
-        return accounts + PasswordRoutes.routes(self.accounts, revoked: { await calls.closeDevices(of: $0) })
+        return accounts
+            + PasswordRoutes.routes(self.accounts, revoked: { [callInbox] in callInbox.post(.revoked(Identity(text: $0.text))) })
             + ExportRoutes.routes(self.accounts, from: exported)
             + SessionRoutes.routes(sessions, store.accounts, user: user, turnAuthor: turnAuthor)
-            + CallRoutes.routes(calls, store.calls, user: user) + ContactRoutes.routes(store.accounts, user: user)
+            + CallRoutes.routes(calls, store.calls, user: caller) + ContactRoutes.routes(store.accounts, user: user)
             + PushRoutes.routes(store.calls, user: user)
             + ConversationRoutes.routes(
                 self.accounts, store.conversations, ConversationNewsSender(webhooks: webhooks, inbox: callInbox))
-            + AssistantRoutes.choiceRoutes(assistants, dispatch?.registry, user: user)
+            + AssistantRoutes.choiceRoutes(assistants, dispatch?.registry, user: caller)
     }
 }

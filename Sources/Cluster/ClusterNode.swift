@@ -113,9 +113,10 @@ package final class ClusterNode: Sendable {
     }
 
     /// Whether the broker returns this node's beats. If not, the silence of others says nothing about them.
-    package var hearsItself: Bool {
-        Instant.now - Instant(nanoseconds: echoedAt.load(ordering: .relaxed)) < ClusterLimits.beatInterval * 4
-    }
+    package var hearsItself: Bool { echoAge < ClusterLimits.echoSilence }
+
+    /// The time since the broker has returned a beat of this node.
+    package var echoAge: Duration { Instant.now - Instant(nanoseconds: echoedAt.load(ordering: .relaxed)) }
 
     // MARK: The loop
 
@@ -175,6 +176,8 @@ package final class ClusterNode: Sendable {
         }
     }
 
-    /// A key of the bucket, in which names of rooms may not occur as they are.
-    package static func key(of room: String) -> String { "room." + Base64.urlSafe.encode(Array(room.utf8)) }
+    /// A key of the bucket, in which names of rooms may not occur as they are. The room without a name is the coordinator's.
+    package static func key(of room: String) -> String {
+        room.isEmpty ? "coordinator" : "room." + Base64.urlSafe.encode(Array(room.utf8))
+    }
 }

@@ -53,9 +53,11 @@ package final class Gateway: Service {
         if let cluster = settings.cluster {
             let rooms = ClusterRooms(
                 cluster, build: settings.version, directory: context.directory, mailboxes: context.mailboxes)
-            cluster.node.connect(to: rooms)
-            context.cluster = rooms
-            context.nodes = try NodeClient(trust: cluster.trust, serverName: cluster.serverName)
+            let client = try NodeClient(trust: cluster.trust, serverName: cluster.serverName)
+            (context.cluster, context.nodes) = (rooms, client)
+            let coordination = Coordination(rooms, client, key: cluster.key, rooms: context.rooms, calls: calls, dispatch: dispatch)
+            context.coordination = coordination
+            cluster.node.connect(to: rooms, coordination)
         }
         context.serve(try routes(context.rooms, context.keysInUse))
         self.context = context
@@ -68,7 +70,7 @@ package final class Gateway: Service {
         log.info("TLS fast path \(fastPath.isActive ? "on" : "off")", metadata: ["reason": "\(fastPath.reason)"])
         // A failed recording is stopped by its room, which notifies its participants.
         context.recorder?.start { [rooms = context.rooms] order in
-            rooms.send(.stopRecording(order.recording, .failed), to: order.room.info.name)
+            rooms.sendHere(.stopRecording(order.recording, .failed), to: order.room.info.name)
         }
         defer {
             context.calls?.finish()
@@ -79,6 +81,7 @@ package final class Gateway: Service {
             async let _: Void = HeapTrimmer.run()
             async let _: Void = context.history.run { [context] in context.metricsSnapshot }
             async let _: Void? = context.cluster?.run()
+            async let _: Void? = context.coordination?.run()
             try await Self.runAll(context.mailboxes.indices) { index in
                 do {
                     try await self.runShard(index)
@@ -100,12 +103,17 @@ package final class Gateway: Service {
 
     /// Stops admitting connections and ends once all have closed. A second call closes all connections at once.
     package func drain() {
+        let isRepeated = context.state.phase >= .draining
         context.state.phase = .draining
         let span = context.settings.drainTimeout
         let wallClock = WallClock.seconds + span.components.seconds
-        context.calls?.post(.drain)
-        context.dispatch?.post(.drain)
-        context.cluster?.drain()
+        if let cluster = context.cluster {
+            // Another node becomes the coordinator, if this one is.
+            cluster.drain(within: isRepeated ? .zero : span)
+        } else {
+            context.calls?.post(.drain)
+            context.dispatch?.post(.drain)
+        }
         for mailbox in context.mailboxes { mailbox.post(.drain(deadline: span, wallClock: wallClock)) }
     }
 
@@ -172,5 +180,6 @@ extension GatewayContext {
         let document = OperationRoutes.document(of: routes, version: settings.version)
         router = Router(routes: routes + [document], origins: origins, failures: failures)
         operationsRouter = Router(routes: operations, origins: origins, failures: failures)
+        nodesRouter = Router(routes: routes + [document, messagesRoute].compactMap(\.self), origins: origins, failures: failures)
     }
 }

@@ -24,6 +24,8 @@ struct GatewayContext: Sendable {
     var router: Router
     /// Of the port for operations.
     var operationsRouter: Router
+    /// Of the port for other nodes.
+    var nodesRouter: Router
     /// Each shard's own port; empty if there are none.
     var shardPorts: [Int]
     let services: ServiceCounters
@@ -37,6 +39,7 @@ struct GatewayContext: Sendable {
     /// Nil for a gateway that runs alone.
     var cluster: ClusterRooms?
     var nodes: NodeClient?
+    var coordination: Coordination?
     private let trunks: [Trunk]
 
     init(
@@ -58,6 +61,7 @@ struct GatewayContext: Sendable {
             settings.edge.allowedOrigins, admitsAny: settings.edge.admitsAnyOrigin, admitsOwnPages: settings.edge.servesPages)
         router = Router(routes: [], origins: origins, failures: failures)
         operationsRouter = router
+        nodesRouter = router
         metrics = MetricsBoard(shardCount: settings.shardCount)
         state = GatewayState()
         mailboxes = (0..<settings.shardCount).map { _ in Mailbox(limit: settings.mailboxMessagesMax) }

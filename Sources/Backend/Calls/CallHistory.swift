@@ -12,6 +12,19 @@ struct CallHistory {
     /// Members who have not left, by call.
     private var memberships: [CallID: [CallParty: Membership]] = [:]
 
+    init() {}
+
+    /// - Parameter calls: of which the earlier changes are not known any more.
+    init(continuing calls: [CallInfo]) {
+        for call in calls {
+            let (start, answer) = (WallTime(milliseconds: call.startedAt ?? 0), call.answeredAt.map(WallTime.init(milliseconds:)))
+            for member in call.members where member.state != .left {
+                memberships[call.id, default: [:]][member.party] = Membership(
+                    since: start, answeredAt: member.state == .joined ? answer : nil)
+            }
+        }
+    }
+
     /// - Returns: if a member has left, the entry for their history, which excludes what happens in the call afterwards; otherwise nil.
     mutating func note(_ record: CallRecord, at now: WallTime) -> (user: UserID, entry: CallLogEntry)? {
         let call = record.call

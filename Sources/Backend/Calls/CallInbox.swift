@@ -16,21 +16,26 @@ package import Wire
 /// | `message` | `messagesMax` waiting | dropped |
 /// | room changes | one waiting per call and participant | a newer change replaces the waiting one |
 /// | `dedicated`, `dispatched` | one per device; a few per job, whose number is limited | always accepted |
-/// | `drain` | one | ignored |
+/// | `deleted`, `revoked`, `drain`, `begin`, `resign` | few | always accepted |
+///
+/// In a cluster, messages of rooms and services go to the coordinator.
 package final class CallInbox: Sendable {
     /// A message from a shard, or from dispatch.
     package enum Message: Sendable {
         case opened(ChannelAddress, ChannelOwner)
         case closed(DeviceID)
         case request(CallRequest, id: UInt64?, from: DeviceID)
-        case room(CallID, CallRoomChange)
+        /// From a room or another service.
+        case service(CallServiceMessage)
         /// The process has registered as a worker: it takes jobs instead of calls.
         case dedicated(DeviceID)
         /// The progress of a job that was created for a call.
         case dispatched(assistant: String, to: CallID, DispatchProgress)
-        /// From another service, for all devices of an owner.
-        case message([UInt8], to: Identity)
         case drain
+        /// This node serves calls from now on, and continues these.
+        case begin([CallInfo], QueryReply<Void>)
+        /// Another node serves calls from now on.
+        case resign
     }
 
     package enum DispatchProgress: Sendable {
@@ -60,18 +65,28 @@ package final class CallInbox: Sendable {
     let rooms: CallRooms
     package let tokens: UserTokens
     private let inbox: ServiceInbox<Message, RoomKey, Kind>
+    private let relay: NodeRelay?
+    private let isReplacing: @Sendable (Identity, _ room: String) -> Bool
 
-    package init(tokens: UserTokens, rooms: CallRooms = CallRooms(), limits: Limits = Limits()) {
+    /// - Parameters:
+    ///   - relay: to the node that serves calls for a cluster; nil for a gateway that runs alone.
+    ///   - isReplacing: whether a participant is an agent that is being replaced if it was lost; its call goes on.
+    package init(
+        tokens: UserTokens, rooms: CallRooms = CallRooms(), limits: Limits = Limits(), relay: NodeRelay? = nil,
+        isReplacing: @escaping @Sendable (Identity, _ room: String) -> Bool = { _, _ in false }
+    ) {
         self.tokens = tokens
         self.rooms = rooms
+        self.relay = relay
+        self.isReplacing = isReplacing
         inbox = ServiceInbox(
             limits: [.device: limits.devicesMax, .request: limits.requestsMax, .message: limits.messagesMax, .drain: 1]
         ) { message in
             switch message {
             case .closed: .device
             case .request: .request
-            case .message: .message
-            case .opened, .room, .dedicated, .dispatched, .drain: nil
+            case .service(.notice): .message
+            case .opened, .service, .dedicated, .dispatched, .drain, .begin, .resign: nil
             }
         }
     }
@@ -80,21 +95,49 @@ package final class CallInbox: Sendable {
     @discardableResult
     package func post(_ message: Message) -> Bool {
         switch message {
-        case .room(let call, let change):
+        case .service(.room(let call, let change, _)):
             inbox.post(message, newestFor: RoomKey(call: call, identity: change.identity))
             return true
         case .opened: return inbox.post(message, as: .device)
         case .request: return inbox.post(message, as: .request)
-        case .message: return inbox.post(message, as: .message)
+        case .service(.notice): return inbox.post(message, as: .message)
         case .drain: return inbox.post(message, as: .drain)
-        case .closed, .dedicated, .dispatched: return inbox.post(message, as: nil)
+        case .closed, .dedicated, .dispatched, .service, .begin, .resign: return inbox.post(message, as: nil)
         }
+    }
+
+    /// Posts a message to the node that serves calls.
+    ///
+    /// - Returns: false if the message was refused because of a limit.
+    @discardableResult
+    package func post(_ message: CallServiceMessage) -> Bool {
+        switch relay?(.calls(message)) ?? .here {
+        case .here: accept(message)
+        case .taken: true
+        case .refused: false
+        }
+    }
+
+    /// Posts a message of this node or of another one to the call service of this node.
+    @discardableResult
+    package func accept(_ message: CallServiceMessage) -> Bool {
+        if case .room(let call, .left(let identity), isLoss: true) = message, isReplacing(identity, CallInfo.room(of: call)) { return true }
+        return post(.service(message))
     }
 
     /// Posts an event of a call's room. Called on the thread of the room's shard; events of other rooms are ignored.
     func post(_ event: RoomAuditEvent) {
         guard let id = CallRooms.call(of: event.room.info.name), let change = CallRoomChange(event) else { return }
-        post(.room(id, change))
+        var isLoss = false
+        if case .room(.left(_, _, let reason)) = event.event { isLoss = !reason.isIntended }
+        post(.room(id, change, isLoss: isLoss))
+    }
+
+    /// Makes the service of this node serve calls, beginning with those that another node has left. Returns once it has them.
+    package func begin(with calls: [CallInfo]) async {
+        let (answers, reply) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
+        post(.begin(calls, QueryReply(reply)))
+        for await _ in answers { return }
     }
 
     /// Ends `messages` after the queued ones.
@@ -126,7 +169,7 @@ package final class CallRooms: Sendable {
 
     static func isCallRoom(_ room: String) -> Bool { room.hasPrefix(CallInfo.roomPrefix) }
 
-    static func call(of room: String) -> CallID? {
+    package static func call(of room: String) -> CallID? {
         isCallRoom(room) ? CallID(text: String(room.dropFirst(CallInfo.roomPrefix.count))) : nil
     }
 
@@ -160,7 +203,7 @@ package final class CallRooms: Sendable {
 }
 
 /// A room change that affects its call.
-package enum CallRoomChange: Sendable {
+package enum CallRoomChange: Sendable, Hashable, Codable {
     case joined(Identity)
     case left(Identity)
     case ended

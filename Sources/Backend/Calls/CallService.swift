@@ -34,7 +34,7 @@ package actor CallService: Service {
     private var history = CallHistory()
     private var conversations = ConversationAudio()
     private var pushes = CallPushes()
-    private let ringTime: Duration
+    private let settings: CallSettings
     private var timer = DeadlineTimer()
     private var phase = Phase.serving
     private var isClosingIdleDevices = false
@@ -63,7 +63,7 @@ package actor CallService: Service {
         self.rooms = rooms
         self.tokens = tokens
         self.collaborators = collaborators
-        ringTime = settings.ringTime
+        self.settings = settings
         calls = CallStateMachine(settings: settings, seed: .random(in: 0 ... .max))
         auditEvents.addSource()
     }
@@ -93,7 +93,7 @@ package actor CallService: Service {
     func perform(_ request: CallRequest, of user: UserID, host: String?) async throws -> CallReply {
         let (request, unknown) = try await resolve(request, of: Identity(text: user.text))
         let reply = try answer(to: request, of: user, unknown: unknown, host: host)
-        if case .start = request, let call = reply.call { await auditEvents.settle([call.room], within: Self.storeWaitMax) }
+        if case .start = request, let call = reply.call { await settle([call.room]) }
         return reply
     }
 
@@ -123,7 +123,12 @@ package actor CallService: Service {
     /// Waits until the calls that the user has recently left are in the history, so that a client finds a call there once it was told of
     /// its end.
     func settleHistory(of user: UserID) async {
-        await auditEvents.settle(calls.left(by: Identity(text: user.text)).map(\.room), within: Self.storeWaitMax)
+        await settle(calls.left(by: Identity(text: user.text)).map(\.room))
+    }
+
+    /// Waits until what was written about the calls of these rooms is stored.
+    private func settle(_ rooms: [String]) async {
+        await auditEvents.settle(collaborators.writesAs.map { [$0] } ?? rooms, within: Self.storeWaitMax)
     }
 
     /// Whether a user is called and has not answered.
@@ -134,22 +139,24 @@ package actor CallService: Service {
     /// Whether a user has an open channel.
     func isConnected(_ user: UserID) -> Bool { !devices.all(of: Identity(text: user.text)).isEmpty }
 
+    /// - Throws: `HTTPError.elsewhere` if another node serves the calls of the cluster.
+    nonisolated func checkIsHere() async throws(HTTPError) { try await rooms.checkCoordinates() }
+
     /// Removes a deleted user from all calls and closes its devices.
-    func remove(_ user: UserID) {
-        let identity = Identity(text: user.text)
-        for call in calls.snapshot(of: identity) {
-            handle(.failed(call.id, .user(identity), reason: "the account has been deleted"))
+    private func remove(_ user: Identity) {
+        for call in calls.snapshot(of: user) {
+            handle(.failed(call.id, .user(user), reason: "the account has been deleted"))
         }
         closeDevices(of: user)
     }
 
     /// Closes a user's channels because their tokens are revoked. Its calls continue.
-    func closeDevices(of user: UserID) {
-        for device in devices.all(of: Identity(text: user.text)) { close(device, .tokenRevoked) }
+    private func closeDevices(of user: Identity) {
+        for device in devices.all(of: user) { close(device, .tokenRevoked) }
     }
 
     /// Sends a message of another service on all channels of a user or an assistant; they receive it between events of calls.
-    func send(_ message: [UInt8], to owner: Identity) {
+    private func send(_ message: [UInt8], to owner: Identity) {
         send(message, to: devices.greeted(of: owner))
     }
 
@@ -191,7 +198,7 @@ package actor CallService: Service {
             }
         case .request(let request, let number, let device):
             receive(request, number: number, from: device) { start { await $0.workOff(device) } }
-        case .room(let call, let change): note(change, in: call)
+        case .service(let message): receive(message)
         case .dedicated(let device):
             // It may have closed meanwhile.
             guard devices.address(of: device) != nil else { return }
@@ -199,11 +206,35 @@ package actor CallService: Service {
             handle(.dedicated(device))
         case .dispatched(let assistant, let call, .accepted): handle(.ringing(call, .assistant(assistant)))
         case .dispatched(let assistant, let call, .failed(let reason)): handle(.failed(call, .assistant(assistant), reason: reason))
-        case .message(let message, let owner): send(message, to: owner)
         case .drain:
             phase = .draining
             closeIdleDevices()
+        case .begin(let stored, let done):
+            begin(with: stored)
+            done(())
+        case .resign: begin(with: [])
         }
+    }
+
+    private func receive(_ message: CallServiceMessage) {
+        switch message {
+        case .room(let call, let change, _): note(change, in: call)
+        case .notice(let message, let owner): send(message, to: owner)
+        case .revoked(let user): closeDevices(of: user)
+        case .deleted(let user): remove(user)
+        }
+    }
+
+    /// Replaces the calls by those that another node has left, or by none.
+    private func begin(with stored: [CallInfo]) {
+        timer.cancel()
+        calls = CallStateMachine(settings: settings, seed: .random(in: 0 ... .max))
+        calls.restore(stored, at: .now)
+        (history, conversations, pushes) = (CallHistory(continuing: stored), ConversationAudio(continuing: stored), CallPushes())
+        for call in stored {
+            for member in call.members where member.state == .joined { inbox.rooms.admit(member.party.identity, to: call.room) }
+        }
+        arm()
     }
 
     private func handle(_ input: CallStateMachine.Input) {
@@ -216,6 +247,10 @@ package actor CallService: Service {
             for effect in effects { perform(effect) }
         }
         if phase == .draining { closeIdleDevices() }
+        arm()
+    }
+
+    private func arm() {
         guard let deadline = calls.deadline, phase != .ended else { return }
         timer.arm(for: deadline, at: .now) { [weak self] in await self?.deadlinePassed() }
     }
@@ -450,7 +485,7 @@ package actor CallService: Service {
         guard !announcement.isEmpty else { return }
         let (webhookStore, events, outlet, log) = (webhookStore, auditEvents, collaborators.conversations, log)
         let isTaken = events.append(
-            RoomWrite(room) { fence in
+            RoomWrite(collaborators.writesAs ?? room) { fence in
                 do {
                     try await events.persisting {
                         try await webhookStore.announce(announcement, telling: outlet, fencedBy: fence, at: .now)
@@ -469,7 +504,8 @@ package actor CallService: Service {
         guard let identity = party.user, let user = UserID(text: identity.text), devices.all(of: identity).isEmpty,
             call.member(party)?.state == .invited, let invitedAt = pushes.take(call.id, party)
         else { return }
-        collaborators.push(PushRequest(.call(call), user: user, expiresAt: invitedAt + ringTime, trace: inbox.rooms.trace(of: call.room)))
+        collaborators.push(
+            PushRequest(.call(call), user: user, expiresAt: invitedAt + settings.ringTime, trace: inbox.rooms.trace(of: call.room)))
     }
 
     private func admit(_ user: Identity, to call: CallInfo, _ requester: CallStateMachine.Requester) {
@@ -518,6 +554,9 @@ package struct CallCollaborators: Sendable {
     /// Cancels a dispatch.
     package var recall: @Sendable (_ assistant: String, CallID) -> Void
     package var operatorLog = OperatorLog.silent
+    /// In a cluster, the name under which changes of all calls are stored in order, and refused once another node serves calls; nil: each
+    /// call's room.
+    package var writesAs: String?
     /// Wakes the devices of a called user.
     package var push: @Sendable (PushRequest) -> Void = { _ in }
     /// Receives changes of who is talking in calls to the members of conversations.

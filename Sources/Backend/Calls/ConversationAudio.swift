@@ -8,6 +8,14 @@ internal import Wire
 struct ConversationAudio {
     private var talking: [CallID: Set<CallParty>] = [:]
 
+    init() {}
+
+    init(continuing calls: [CallInfo]) {
+        for call in calls where call.conversation != nil {
+            talking[call.id] = Set(call.members.filter { $0.state == .joined }.map(\.party))
+        }
+    }
+
     /// - Returns: the changes, in the order of the members; empty for calls without a conversation.
     mutating func note(_ record: CallRecord) -> [ConversationAudioChange] {
         let call = record.call

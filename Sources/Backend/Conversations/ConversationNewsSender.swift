@@ -14,7 +14,7 @@ struct ConversationNewsSender: Sendable {
             webhooks: { [webhooks] news in webhooks.webhooks(for: news, at: news.event.at, request: request) },
             tell: { [inbox] news in
                 for (user, notice) in ConversationNotice.all(of: news) {
-                    inbox.post(.message(notice.bytes, to: Identity(text: user.text)))
+                    inbox.post(.notice(notice.bytes, to: Identity(text: user.text)))
                 }
             })
     }

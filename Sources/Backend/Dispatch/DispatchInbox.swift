@@ -8,30 +8,26 @@ package import Wire
 /// | `opened` | `devicesMax` channels whose `closed` is not yet handled | refused: the shard closes the channel |
 /// | `closed` | one for each accepted `opened` | always accepted |
 /// | `request` | `requestsMax` waiting | refused with `limit_exceeded` |
-/// | `create` | `requestsMax` waiting, counted apart | refused and counted as lost |
+/// | jobs | `requestsMax` waiting, counted apart | refused and counted as lost |
 /// | rooms and agents | `changesMax` waiting | dropped and counted as lost |
 /// | `workers` | `queriesMax` queued | dropped: the query has no result |
 /// | `drain` | one | ignored |
+/// | `resign` | one for each end of this node's time as the coordinator | always accepted |
+///
+/// In a cluster, messages of rooms and services go to the coordinator.
 package final class DispatchInbox: Sendable {
     package enum Message: Sendable {
         /// An assistant's channel.
         case opened(ChannelAddress, assistant: Identity)
         case closed(DeviceID)
         case request(WorkerRequest, id: UInt64?, from: DeviceID)
-        /// A session or a call asks for an assistant.
-        case create(JobRequest)
-        /// The call does not need the assistant any more.
-        case recall(assistant: String, CallID)
-        /// A room has opened; the token that opened it asks for these assistants.
-        case roomOpened(String, [AgentRequest])
-        case agent(Identity, in: String, AgentPresence)
-        /// The first user has come to a room, or the last one has left it.
-        case attended(String, Bool)
-        /// The room, or the session whose room it would have been, has ended.
-        case roomEnded(String)
+        /// From a room or another service.
+        case service(DispatchServiceMessage)
         /// An operator requests the list of workers.
         case workers(QueryReply<[WorkerReport]>)
         case drain
+        /// Another node dispatches from now on.
+        case resign
     }
 
     package struct Limits: Sendable {
@@ -50,8 +46,11 @@ package final class DispatchInbox: Sendable {
     /// Counters of jobs and workers, readable from any thread.
     package let registry = DispatchRegistry()
     private let inbox: ServiceInbox<Message, Never, Kind>
+    private let relay: NodeRelay?
 
-    package init(limits: Limits = Limits()) {
+    /// - Parameter relay: to the node that dispatches for a cluster; nil for a gateway that runs alone.
+    package init(limits: Limits = Limits(), relay: NodeRelay? = nil) {
+        self.relay = relay
         inbox = ServiceInbox(
             limits: [
                 .device: limits.devicesMax, .request: limits.requestsMax, .creation: limits.requestsMax, .change: limits.changesMax,
@@ -61,11 +60,17 @@ package final class DispatchInbox: Sendable {
             switch message {
             case .closed: .device
             case .request: .request
-            case .create, .recall: .creation
-            case .roomOpened, .agent, .attended, .roomEnded: .change
+            case .service(let message): Self.kind(of: message)
             case .workers: .query
-            case .opened, .drain: nil
+            case .opened, .drain, .resign: nil
             }
+        }
+    }
+
+    private static func kind(of message: DispatchServiceMessage) -> Kind {
+        switch message {
+        case .create, .recall: .creation
+        case .roomOpened, .roomIsOpen, .agent, .attended, .roomEnded: .change
         }
     }
 
@@ -75,18 +80,33 @@ package final class DispatchInbox: Sendable {
         let kind: Kind? =
             switch message {
             case .opened: .device
-            case .closed: nil
+            case .closed, .resign: nil
             case .request: .request
-            case .create, .recall: .creation
-            case .roomOpened, .agent, .attended, .roomEnded: .change
+            case .service(let message): Self.kind(of: message)
             case .workers: .query
             case .drain: .drain
             }
-        let isPosted = inbox.post(message, as: kind)
-        // Of these nobody else learns that they were refused.
-        if !isPosted, kind == .creation || kind == .change { registry.count { $0.lost += 1 } }
+        return inbox.post(message, as: kind)
+    }
+
+    /// Posts a message to the node that dispatches.
+    ///
+    /// - Returns: false if the message was refused because of a limit; it is then counted, because nobody else learns of it.
+    @discardableResult
+    package func post(_ message: DispatchServiceMessage) -> Bool {
+        let isPosted =
+            switch relay?(.dispatch(message)) ?? .here {
+            case .here: accept(message)
+            case .taken: true
+            case .refused: false
+            }
+        if !isPosted { registry.count { $0.lost += 1 } }
         return isPosted
     }
+
+    /// Posts a message of this node or of another one to the dispatch service of this node.
+    @discardableResult
+    package func accept(_ message: DispatchServiceMessage) -> Bool { post(.service(message)) }
 
     /// Returns all workers, the busiest first; none after dispatch has ended.
     package func workers() async -> [WorkerReport] {

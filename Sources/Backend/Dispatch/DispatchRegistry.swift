@@ -79,6 +79,11 @@ package final class DispatchRegistry: Sendable {
         state.withLock { $0.isDraining = true }
     }
 
+    /// Another node dispatches from now on.
+    func forgetJobs() {
+        state.withLock { ($0.attempts, $0.times, $0.active) = ([:], [:], []) }
+    }
+
     func forget(_ job: JobID) {
         state.withLock { state in
             state.attempts[job] = nil
@@ -143,12 +148,10 @@ package final class DispatchRegistry: Sendable {
         return HTTPError(.jobEnded, "the token's job is over, or another worker has it")
     }
 
-    /// Whether an event is the loss of an agent that is being replaced.
-    func isReplacing(_ event: RoomAuditEvent) -> Bool {
-        guard case .room(.left(let participant, _, let reason)) = event.event, !reason.isIntended,
-            case .assistant(let id) = CallParty(participant.identity)
-        else { return false }
-        return state.withLock { $0.active.contains(Assignment(room: event.room.info.name, assistant: id)) }
+    /// Whether a participant is an agent that is being replaced if it was lost.
+    func isReplacing(_ identity: Identity, in room: String) -> Bool {
+        guard case .assistant(let id) = CallParty(identity) else { return false }
+        return state.withLock { $0.active.contains(Assignment(room: room, assistant: id)) }
     }
 }
 

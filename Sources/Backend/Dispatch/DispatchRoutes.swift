@@ -9,6 +9,7 @@ internal import Wire
 package enum DispatchRoutes {
     package static func routes(_ dispatch: DispatchService, keys: KeysInUse) -> [Route] {
         let dispatcher = Access.grant("`roomAdmin` or `roomCreate`", keys) { .dispatch(room: $0.parameter("room")) }
+            .checking { try await dispatch.checkIsHere() }
         let room = RouteParameter.path("room", .text(1...ProtocolLimits.roomNameBytesMax), "The room's name")
         return [
             Route(

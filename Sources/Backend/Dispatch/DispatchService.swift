@@ -31,6 +31,7 @@ package actor DispatchService: Service {
     private let server: ServerInfo
     private let definition: @Sendable (String) -> AssistantDefinition?
     private let definedAssistants: @Sendable () -> [String]
+    private let patience: Int
     private let log = Logger(label: "patchbay.dispatch")
     private var jobs: DispatchStateMachine
     private var devices: [DeviceID: Device] = [:]
@@ -57,6 +58,7 @@ package actor DispatchService: Service {
         self.server = server
         self.definition = definition
         self.definedAssistants = definedAssistants
+        self.patience = patience
         jobs = DispatchStateMachine(seed: .random(in: 0 ... .max), patience: patience)
     }
 
@@ -96,6 +98,9 @@ package actor DispatchService: Service {
         perform(effects)
         return created
     }
+
+    /// - Throws: `HTTPError.elsewhere` if another node dispatches for the cluster.
+    nonisolated func checkIsHere() async throws(HTTPError) { try await rooms.checkCoordinates() }
 
     package func jobs(in room: String) -> [JobInfo] { jobs.jobs(in: room) }
 
@@ -138,6 +143,21 @@ package actor DispatchService: Service {
                 return refuse(error, .init(device: id, id: number))
             }
             handle(.request(request, assistant: device.assistant, from: .init(device: id, id: number)))
+        case .service(let message): receive(message)
+        case .workers(let reply): reply(jobs.workerReports)
+        case .drain:
+            inbox.registry.startDraining()
+            handle(.draining)
+            for (_, device) in devices { send(.close(device.address.number, .serverShutdown), to: device.address.shard) }
+        case .resign:
+            timer.cancel()
+            jobs = DispatchStateMachine(seed: .random(in: 0 ... .max), patience: patience)
+            inbox.registry.forgetJobs()
+        }
+    }
+
+    private func receive(_ message: DispatchServiceMessage) {
+        switch message {
         case .create(let request): begin(request)
         case .recall(let assistant, let call):
             let room = CallInfo.room(of: call)
@@ -145,22 +165,26 @@ package actor DispatchService: Service {
             var effects: [DispatchStateMachine.Effect] = []
             _ = jobs.cancel(job.id, in: room, reason: "the call is over", at: .now, into: &effects)
             perform(effects)
-        case .roomOpened(let room, let agents):
-            for agent in agents { begin(JobRequest(room: room, assistant: agent.assistant, metadata: agent.metadata, reason: .token)) }
-            for rule in rules where rule.matches(room) { begin(JobRequest(room: room, assistant: rule.assistant, reason: .rule)) }
-            // Jobs that were created before the room could be told.
-            for job in jobs.jobs(in: room) { announceExpectation(of: job) }
+        case .roomOpened(let room, let agents): begin(agents, in: room)
+        case .roomIsOpen(let room, let missing, let present):
+            begin(missing, in: room, besides: present)
+            for agent in present { receive(.agent(agent, in: room, .present)) }
         case .agent(let identity, let room, let presence):
             guard case .assistant(let assistant) = CallParty(identity) else { return }
             handle(.agent(assistant, in: room, presence))
         case .attended(let room, let isAttended): handle(.attended(room, isAttended))
         case .roomEnded(let room): handle(.roomEnded(room))
-        case .workers(let reply): reply(jobs.workerReports)
-        case .drain:
-            inbox.registry.startDraining()
-            handle(.draining)
-            for (_, device) in devices { send(.close(device.address.number, .serverShutdown), to: device.address.shard) }
         }
+    }
+
+    /// Creates the jobs of an open room.
+    private func begin(_ agents: [AgentRequest], in room: String, besides present: [Identity] = []) {
+        for agent in agents { begin(JobRequest(room: room, assistant: agent.assistant, metadata: agent.metadata, reason: .token)) }
+        for rule in rules where rule.matches(room) && !present.contains(CallParty.assistant(rule.assistant).identity) {
+            begin(JobRequest(room: room, assistant: rule.assistant, reason: .rule))
+        }
+        // Jobs that were created before the room could be told.
+        for job in jobs.jobs(in: room) { announceExpectation(of: job) }
     }
 
     private func handle(_ input: DispatchStateMachine.Input) {

@@ -14,7 +14,9 @@ package enum LiveKitRoutes {
         return RoomServiceMethods(rooms: rooms, service: service).routes
             + ParticipantMethods(rooms: rooms, service: service).routes
             + DataMethods(rooms: rooms, service: service).routes
-            + AgentDispatchMethods(dispatch: dispatch, service: TwirpService(name: "AgentDispatchService", keys: keys)).routes
+            + AgentDispatchMethods(
+                dispatch: dispatch, service: TwirpService(name: "AgentDispatchService", keys: keys) { try await dispatch.checkIsHere() }
+            ).routes
             + EgressMethods(rooms: rooms, recordings: recordings, service: TwirpService(name: "Egress", keys: keys)).routes
     }
 }
@@ -27,6 +29,8 @@ struct TwirpService: Sendable {
     /// Such as `RoomService`.
     let name: String
     let keys: KeysInUse
+    /// Whether this node of a cluster serves the methods. Throws an `HTTPErrorConvertible`.
+    var check: @Sendable () async throws -> Void = {}
 
     /// - Parameters:
     ///   - grantNames: the grant in Markdown.
@@ -49,6 +53,7 @@ struct TwirpService: Sendable {
             do {
                 guard let token else { throw TokenError.missing }
                 try grant(message).check(token)
+                try await check()
                 return try format.response(try await perform(message, request))
             } catch let error as TwirpError {
                 throw error

@@ -1,6 +1,7 @@
 package import Wire
 
-/// The cluster as a gateway's services see it, where several nodes share a store. The closures must not block, and must not append to the
+/// The cluster as a gateway's services see it, where several nodes share a store, and one of them, the coordinator, serves users' channels,
+/// calls and dispatch for all. The closures must not block, and must not append to the
 /// `AuditEventQueue`.
 package struct RoomHomes: Sendable {
     /// Identifies this process among all that have ever been nodes of the cluster.
@@ -15,14 +16,24 @@ package struct RoomHomes: Sendable {
     /// is older than two minutes and has not ended.
     package var isAbandoned: @Sendable (_ room: String) async -> Bool
 
+    /// Carries messages to the coordinator.
+    package var relay: NodeRelay
+    /// Whether this node is the coordinator.
+    package var coordinates: @Sendable () -> Bool
+
+    /// The coordinator is the home of a room with this name, which no real room has.
+    package static let coordinatorRoom = ""
+
     package init(
         node: String, epoch: @escaping @Sendable (_ room: String) -> RoomEpoch?,
         superseded: @escaping @Sendable (_ room: String, _ byNumber: UInt64) -> Void = { _, _ in },
-        isAbandoned: @escaping @Sendable (_ room: String) async -> Bool = { _ in false }
+        isAbandoned: @escaping @Sendable (_ room: String) async -> Bool = { _ in false },
+        relay: @escaping NodeRelay = { _ in .here }, coordinates: @escaping @Sendable () -> Bool = { true }
     ) {
         self.node = node
         self.epoch = epoch
         self.superseded = superseded
         self.isAbandoned = isAbandoned
+        (self.relay, self.coordinates) = (relay, coordinates)
     }
 }

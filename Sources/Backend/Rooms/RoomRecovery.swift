@@ -2,20 +2,23 @@ internal import HTTPServer
 package import Store
 package import Wire
 
-/// Recovers what other nodes of a cluster have left open: rooms, their sessions, and calls.
+/// Recovers what other nodes of a cluster have left open: rooms, their sessions, and calls between users.
 ///
 /// A starting gateway without a cluster recovers everything at once (`BackendServices.restore()`). In a cluster, rooms go on at other nodes.
-/// This type finds the rooms and calls that were open on nodes that have ended; the cluster decides which node recovers each.
+/// This type finds the rooms that were open on nodes that have ended; the cluster decides which node recovers each. Calls go on at the
+/// coordinator.
 package struct RoomRecovery: Sendable {
     private let webhooks: Webhooks
+    private let calls: CallInbox
     private let sessions: Sessions
     private let writer: WebhookWriter
     private let events: AuditEventQueue
     private let sessionRooms: SessionRooms
     private let node: String
 
-    init(store: Store, writer: WebhookWriter, events: AuditEventQueue, sessionRooms: SessionRooms, node: String) {
+    init(store: Store, calls: CallInbox, writer: WebhookWriter, events: AuditEventQueue, sessionRooms: SessionRooms, node: String) {
         webhooks = store.webhooks
+        self.calls = calls
         sessions = store.sessions
         self.writer = writer
         self.events = events
@@ -73,17 +76,16 @@ package struct RoomRecovery: Sendable {
 
     // MARK: Calls
 
-    /// Announced calls that are open at none of these nodes.
-    package func openCalls(except nodes: [String]) async throws(StoreError) -> [Open<CallInfo>] {
-        try await open(WebhookWriter.callPrefix, except: nodes)
+    /// Continues all calls between users at this node, which has become the coordinator.
+    ///
+    /// - Throws: `StoreError` if the store cannot be read now.
+    package func continueCalls() async throws {
+        let open: [Open<CallInfo>] = try await open(WebhookWriter.callPrefix, except: [])
+        await calls.begin(with: open.map(\.content))
     }
 
-    /// Announces that a call has failed because its node has ended. Of several nodes that do so, one does it.
-    ///
-    /// - Throws: as `end(_:)` of a room.
-    package func end(_ call: Open<CallInfo>) async throws {
-        try await end(call.announcement, in: call.content.room)
-    }
+    /// Another node has become the coordinator.
+    package func leaveCalls() { calls.post(.resign) }
 
     // MARK: -
 

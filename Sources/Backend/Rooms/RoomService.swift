@@ -161,6 +161,16 @@ package struct RoomService: Sendable {
         throw .elsewhere(node)
     }
 
+    /// - Throws: `HTTPError.elsewhere` if another node of the cluster serves channels, calls and dispatch, so that the request is passed on.
+    func checkCoordinates() async throws(HTTPError) {
+        switch await shards.cluster?.findCoordinator() ?? .here {
+        case .here: return
+        case .elsewhere(let node): throw .elsewhere(node)
+        case .unavailable: throw .homeUnavailable
+        case .draining: throw Self.noAnswer
+        }
+    }
+
     // MARK: Queries
 
     private func ask(_ request: RoomQuery, aboutRoom name: String) async throws(HTTPError) -> RoomQueryResult? {
@@ -193,10 +203,16 @@ package struct RoomService: Sendable {
         return nil
     }
 
-    /// Sends a command without waiting for its result.
-    package func send(_ command: Room.AdminCommand, to room: String) {
+    /// Sends a command to a room that is open at this node, without waiting for its result.
+    package func sendHere(_ command: Room.AdminCommand, to room: String) {
         guard let home = shards.homeShard(room) else { return }
         _ = post(.command(command, room: room), to: home)
+    }
+
+    /// Sends a command to an open room, at whichever node it is, without waiting for its result. Commands of a node to a room arrive in order.
+    package func send(_ command: RoomCommand, to room: String) {
+        if shards.homeShard(room) != nil { return sendHere(command.administration, to: room) }
+        _ = shards.cluster?.relay(.command(command, room: room))
     }
 
     private func post(_ request: RoomQuery, to shard: Int) -> AsyncStream<RoomQueryResult> {

@@ -88,11 +88,17 @@ package struct ClusterControl: Sendable {
     /// Closes a room whose home is another node.
     package var close: @Sendable (_ room: String) async -> Bool
 
+    /// The node that serves channels, calls and dispatch.
+    package var findCoordinator: @Sendable () async -> RoomClaim
+    package var relay: NodeRelay
+
     package init(
         claim: @escaping @Sendable (_ room: String) async -> RoomClaim, find: @escaping @Sendable (_ room: String) async -> RoomClaim,
-        close: @escaping @Sendable (_ room: String) async -> Bool
+        close: @escaping @Sendable (_ room: String) async -> Bool, findCoordinator: @escaping @Sendable () async -> RoomClaim,
+        relay: @escaping NodeRelay
     ) {
         (self.claim, self.find, self.close) = (claim, find, close)
+        (self.findCoordinator, self.relay) = (findCoordinator, relay)
     }
 }
 

@@ -16,6 +16,8 @@ package struct Membership: Sendable {
     /// Since when beats are received without interruption; nil without connection.
     private var observingSince: Instant?
     private var calledAt: Instant
+    /// When a beat of this node itself came back.
+    private var echoedAt: Instant?
 
     package init(local: NodeIdentity, at now: Instant) {
         (self.local, calledAt) = (local, now)
@@ -37,8 +39,15 @@ package struct Membership: Sendable {
         return true
     }
 
+    /// Whether the broker returns this node's own beats. If not, others may take it for ended.
+    package func hearsItself(at now: Instant) -> Bool {
+        guard observingSince != nil, let echoedAt else { return false }
+        return now - echoedAt < ClusterLimits.echoSilence
+    }
+
     /// Notes a beat. Repeated and overtaken ones change nothing.
     package mutating func received(_ beat: NodeBeat, at now: Instant) {
+        if beat.node == local { echoedAt = now }
         guard beat.node != local, sights[beat.node].map({ $0.beat.number < beat.number }) ?? (sights.count < ClusterLimits.nodesMax) else {
             return
         }

@@ -14,7 +14,7 @@ package import Wire
 /// - Every `wanted` gets exactly one `answer`, and every promise is kept or broken exactly once.
 /// - A promise is kept only after the record holds a snapshot that was collected after the promise was given.
 /// - `began` and `ended` of a room alternate.
-/// - Without connection to the broker, terms go on and none begins.
+/// - Without connection to the broker, no term begins, and terms go on until another node takes this one for ended.
 package struct ClusterStateMachine: Sendable {
     package enum Input: Sendable {
         case connected
@@ -35,6 +35,8 @@ package struct ClusterStateMachine: Sendable {
         case superseded(room: String, byNumber: UInt64)
         case read(room: String, Result<StoredRecord?, BrokerError>)
         case written(room: String, Result<UInt64, BrokerError>)
+        /// Another node has told that it takes this one for ended, so that others may be the homes of its rooms.
+        case takenForEnded
         /// This node takes no new rooms from now on.
         case drain
         /// The node's busiest shard, from 0 to 1.
@@ -118,6 +120,9 @@ package struct ClusterStateMachine: Sendable {
     /// The rooms whose home is this node.
     package var homeRooms: [String] { rooms.keys.filter { epoch(of: $0) != nil } }
 
+    /// Whether the broker returns this node's beats. If not, the silence of others says nothing about them.
+    package func hearsItself(at now: Instant) -> Bool { nodes.hearsItself(at: now) }
+
     /// The other nodes that are running.
     package func others(at now: Instant) -> [NodeBeat] { nodes.running(at: now) }
 
@@ -144,6 +149,7 @@ package struct ClusterStateMachine: Sendable {
             withTerm(of: room, at: now, into: &effects) { $0.superseded(by: number, claim: claim, at: now) }
         case .read(let room, let result): read(result, of: room, at: now, into: &effects)
         case .written(let room, let result): written(result, of: room, at: now, into: &effects)
+        case .takenForEnded: stepDown(at: now, into: &effects)
         case .drain: beat.isDraining = true
         case .measured(let load): beat.load = load
         case .deadlinePassed: pass(at: now, into: &effects)
@@ -238,6 +244,15 @@ package struct ClusterStateMachine: Sendable {
 
     private mutating func doubtAll(at now: Instant, into effects: inout [Effect]) {
         for room in homeRooms.sorted() { withTerm(of: room, at: now, into: &effects) { $0.doubtRevision(at: now) } }
+    }
+
+    /// Ends all terms if this node is cut off from the broker: what it would acknowledge from now on could be lost.
+    private mutating func stepDown(at now: Instant, into effects: inout [Effect]) {
+        guard !nodes.hearsItself(at: now) else { return }
+        for room in homeRooms.sorted() {
+            guard case .home(let term)? = rooms[room]?.phase else { continue }
+            end(term, of: room, .lost(to: nil), into: &effects)
+        }
     }
 
     private mutating func advance(_ room: String, at now: Instant, into effects: inout [Effect]) {

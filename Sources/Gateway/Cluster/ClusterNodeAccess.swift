@@ -7,12 +7,16 @@ internal import Wire
 package final class ClusterNodeAccess: Sendable {
     let identity: NodeIdentity
     private let rooms = Mutex<ClusterRooms?>(nil)
+    private let coordination = Mutex<Coordination?>(nil)
 
     init(_ name: String) {
         identity = NodeIdentity(name: name, incarnation: .random(in: 0 ... .max))
     }
 
-    func connect(to rooms: ClusterRooms) { self.rooms.withLock { $0 = rooms } }
+    func connect(to rooms: ClusterRooms, _ coordination: Coordination) {
+        self.rooms.withLock { $0 = rooms }
+        self.coordination.withLock { $0 = coordination }
+    }
 
     private var connected: ClusterRooms? { rooms.withLock { $0 } }
 
@@ -23,6 +27,8 @@ package final class ClusterNodeAccess: Sendable {
         RoomHomes(
             node: identity.description, epoch: { [self] in connected?.epoch(of: $0) },
             superseded: { [self] in connected?.superseded($0, byNumber: $1) },
-            isAbandoned: { [self] room in await connected?.isAbandoned(room) ?? false })
+            isAbandoned: { [self] room in await connected?.isAbandoned(room) ?? false },
+            relay: { [self] message in coordination.withLock { $0 }?.relay(message) ?? .refused },
+            coordinates: { [self] in connected?.isHome(of: RoomHomes.coordinatorRoom) ?? false })
     }
 }

@@ -99,18 +99,18 @@ extension ClusterRooms {
     /// The room's state has changed.
     func changed(_ room: String) { state.withLock { $0.node }?.changed(room) }
 
-    /// Calls back once the record has the room's present state; at once if the broker is away, and after `promiseMax` if it does not write: a
-    /// call must not stand still because of it.
+    /// Calls back once the record has the room's present state; after `promiseMax` if it is not written, and at once if the broker has been away
+    /// for that time: a call must not stand still because of it. By then, a node that alone is cut off has been told by others to give its
+    /// rooms up.
     ///
     /// - Parameter completion: gets false if this node is not the room's home any more. Called on any thread.
     func promise(_ room: String, completion: @escaping @Sendable (Bool) -> Void) {
-        guard counters.isConnected.load(ordering: .relaxed) else { return completion(true) }
-        let (node, number) = state.withLock { state in
+        guard let node = state.withLock({ $0.node }), node.echoAge < Self.promiseMax else { return completion(true) }
+        let number = state.withLock { state in
             state.lastPromise += 1
             state.promises[state.lastPromise] = completion
-            return (state.node, state.lastPromise)
+            return state.lastPromise
         }
-        guard let node else { return end(number, isKept: true) }
         node.promise(room) { [self] in end(number, isKept: $0) }
         Task { [self] in
             try? await Task.sleep(for: Self.promiseMax)
@@ -118,18 +118,10 @@ extension ClusterRooms {
         }
     }
 
-    private static let promiseMax = Duration.seconds(2)
+    private static let promiseMax = Duration.seconds(3)
 
     private func end(_ promise: UInt64, isKept: Bool) {
         state.withLock { $0.promises.removeValue(forKey: promise) }?(isKept)
-    }
-
-    func releasePromises() {
-        let promises = state.withLock { state in
-            defer { state.promises = [:] }
-            return state.promises.values
-        }
-        for completion in promises { completion(true) }
     }
 
     /// The room is over.
@@ -140,6 +132,15 @@ extension ClusterRooms {
         }
         node?.post(.closed(room: room))
     }
+
+    /// Another node says that this one has ended.
+    func takenForEnded() {
+        log.warning("other nodes take this one for ended; it gives its rooms up if it is cut off from the cluster")
+        state.withLock { $0.node }?.post(.takenForEnded)
+    }
+
+    /// - Parameter body: called on any thread.
+    func onEndedNode(_ body: @escaping @Sendable (NodeBeat) -> Void) { state.withLock { $0.onEndedNode = body } }
 
     /// The store refuses this node's writes about the room.
     func superseded(_ room: String, byNumber number: UInt64) { state.withLock { $0.node }?.post(.superseded(room: room, byNumber: number)) }

@@ -52,6 +52,7 @@ extension ClusterRooms: ClusterNode.Rooms {
         for completion in waiting { completion(.unavailable) }
         guard reason != .closed else { return }
         forget(room)
+        if room == RoomHomes.coordinatorRoom { for mailbox in mailboxes { mailbox.send(.cluster(.closeChannels)) } }
         counters.count(reason == .moved ? .moved : .lost)
         if let shard = directory.home(of: room) { mailboxes[shard].send(.cluster(.endTerm(room: room))) }
     }
@@ -85,17 +86,18 @@ extension ClusterRooms: ClusterNode.Rooms {
     }
 
     func nodesChanged(_ running: [NodeBeat]) {
-        let ended = state.withLock { state in
+        let (ended, onEnded) = state.withLock { state in
             let before = state.others
             state.others = Dictionary(uniqueKeysWithValues: running.map { ($0.node, $0) })
-            return before.keys.filter { state.others[$0] == nil }
+            return (before.values.filter { state.others[$0.node] == nil }, state.onEndedNode)
         }
         counters.nodes.store(running.count + 1, ordering: .relaxed)
         // Without the broker, connections to other nodes go on.
         guard state.withLock({ $0.node })?.hearsItself ?? false else { return }
-        for node in ended {
-            log.warning("a node has ended", metadata: ["ended": "\(node)"])
-            for mailbox in mailboxes { mailbox.send(.cluster(.nodeEnded(node.description))) }
+        for beat in ended {
+            log.warning("a node has ended", metadata: ["ended": "\(beat.node)"])
+            for mailbox in mailboxes { mailbox.send(.cluster(.nodeEnded(beat.node.description))) }
+            onEnded?(beat)
         }
     }
 }
@@ -135,5 +137,9 @@ enum ClusterOrder: Sendable {
     /// This node is not the room's home any more.
     case endTerm(room: String)
     case nodeEnded(String)
+    /// The coordinator is another node than before.
+    case announceRooms
+    /// This node is not the coordinator any more.
+    case closeChannels
     case located(upgrade: Int, ClusterRooms.Place)
 }

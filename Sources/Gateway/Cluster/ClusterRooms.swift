@@ -35,6 +35,8 @@ final class ClusterRooms: Sendable {
         var homes: [String: Home] = [:]
         var others: [NodeIdentity: NodeBeat] = [:]
         var isNameTaken = false
+        /// Called with each node that ends while the broker works.
+        var onEndedNode: (@Sendable (NodeBeat) -> Void)?
         /// Why there is no connection, as the log has it.
         var reported: NATSError?
         /// Replies that wait for a record.
@@ -113,7 +115,6 @@ final class ClusterRooms: Sendable {
         case .disconnected:
             counters.isConnected.store(false, ordering: .relaxed)
             log.error("the connection to the cluster is lost; open rooms go on, new ones are refused")
-            releasePromises()
         case .received: break
         }
         node.handle(event)
@@ -125,22 +126,38 @@ final class ClusterRooms: Sendable {
             let old = state.withLock { state in
                 state.homes.filter { $0.value.isReady && Instant.now - $0.value.since > Self.unopenedMax }.keys
             }
-            for room in old where directory.home(of: room) == nil { closed(room) }
+            for room in old where directory.home(of: room) == nil && room != RoomHomes.coordinatorRoom { closed(room) }
         }
     }
 
     private static let unopenedMax = Duration.seconds(120)
 
     /// This node takes no new rooms, and hands over those it has.
-    func drain() {
+    ///
+    /// - Parameter span: at most half of it is used, so that the clients of few rooms reconnect at the same time; zero: at once.
+    func drain(within span: Duration) {
         let (node, rooms) = state.withLock { ($0.node, Array($0.homes.keys)) }
         node?.post(.drain)
-        for room in rooms { node?.post(.moved(room: room)) }
+        let steps = max(1, min(Int(span / Self.moveInterval) / 2, rooms.count / Self.movesMin))
+        let perStep = (rooms.count + steps - 1) / steps
+        Task {
+            for start in stride(from: 0, to: rooms.count, by: max(1, perStep)) {
+                for room in rooms[start..<min(start + perStep, rooms.count)] { node?.post(.moved(room: room)) }
+                try? await Task.sleep(for: Self.moveInterval)
+            }
+        }
     }
+
+    /// Between the moves of a drain.
+    private static let moveInterval = Duration.milliseconds(100)
+    /// Rooms that are moved together at least.
+    private static let movesMin = 2
 
     var sample: ClusterSample {
         ClusterSample(
             isConnected: counters.isConnected.load(ordering: .relaxed), nodes: counters.nodes.load(ordering: .relaxed),
-            rooms: state.withLock { $0.homes.count }, transitions: counters.snapshot)
+            rooms: state.withLock { $0.homes.keys.count { $0 != RoomHomes.coordinatorRoom } },
+            isCoordinator: isHome(of: RoomHomes.coordinatorRoom), messagesLost: counters.messagesLost.load(ordering: .relaxed),
+            transitions: counters.snapshot)
     }
 }

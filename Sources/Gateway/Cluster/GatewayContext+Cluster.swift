@@ -1,29 +1,44 @@
 internal import Backend
 internal import Cluster
 internal import HTTPServer
+internal import HTTPTypes
 internal import Identity
 internal import Sockets
 
 extension GatewayContext {
     /// The services' way to the other nodes; nil for a gateway that runs alone.
     var clusterControl: ClusterControl? {
-        guard let cluster else { return nil }
+        guard let cluster, let coordination else { return nil }
+        let claim: @Sendable (String) async -> RoomClaim = { room in
+            switch await cluster.locate(room) {
+            case .here: .here
+            case .elsewhere(let home): .elsewhere(node: home.node.description)
+            case .unavailable: .unavailable
+            case .draining: .draining
+            }
+        }
         return ClusterControl(
-            claim: { room in
-                switch await cluster.locate(room) {
-                case .here: .here
-                case .elsewhere(let home): .elsewhere(node: home.node.description)
-                case .unavailable: .unavailable
-                case .draining: .draining
-                }
-            },
+            claim: claim,
             find: { await cluster.find($0) },
             close: { [nodes, keysInUse] room in
                 guard let nodes, let key = keysInUse.current.signer, case .elsewhere(let home) = await cluster.find(room),
                     let address = cluster.other(named: home)?.address.flatMap(NodeAddress.init)
                 else { return false }
                 return await nodes.close(room, at: address, signedBy: key)
-            })
+            }, findCoordinator: { await claim(RoomHomes.coordinatorRoom) }, relay: { coordination.relay($0) })
+    }
+
+    /// The route for messages of other nodes. Only their port has it.
+    var messagesRoute: Route? {
+        guard let coordination else { return nil }
+        return Route(
+            .post, RoutePath(stringLiteral: NodeClient.messagesPath), "Messages of another node", access: .open, responses: [.noContent]
+        ) { request, _ in
+            guard coordination.receive(request.body) else {
+                throw HTTPError(.badRequest, "not a batch of messages to this node, sealed with the cluster's key")
+            }
+            return HTTPServerResponse(status: .noContent)
+        }
     }
 
     /// - Returns: nil if the node does not run any more.

@@ -33,6 +33,20 @@ struct NodeClient: Sendable {
         return await send(outgoing)
     }
 
+    /// Sends a sealed batch of messages.
+    ///
+    /// - Returns: whether the other node has accepted it.
+    func post(_ batch: [UInt8], to address: NodeAddress) async -> Bool {
+        let request = OutgoingHTTPRequest(
+            url: url(address, Self.messagesPath), connectTo: address.description,
+            headers: [OutgoingHeader("content-type", "application/octet-stream")], body: batch)
+        return await send(request, timeout: Self.messagesTimeout).status == .noContent
+    }
+
+    /// The path of a node's route for messages of other nodes.
+    static let messagesPath = "/cluster/messages"
+    private static let messagesTimeout = Duration.seconds(2)
+
     /// Closes a room at its home, by LiveKit's server API: names of rooms may contain any character.
     func close(_ room: String, at address: NodeAddress, signedBy key: IssuerKey) async -> Bool {
         let now = WallClock.seconds
@@ -56,9 +70,9 @@ struct NodeClient: Sendable {
         "https://\(serverName.map { "\($0):\(address.port)" } ?? address.description)\(target)"
     }
 
-    private func send(_ request: OutgoingHTTPRequest) async -> HTTPServerResponse {
+    private func send(_ request: OutgoingHTTPRequest, timeout: Duration = timeout) async -> HTTPServerResponse {
         do throws(OutgoingError) {
-            let stream = try await client.open(request, timeout: Self.timeout)
+            let stream = try await client.open(request, timeout: timeout)
             let body = try await stream.body(bytesMax: Self.responseBytesMax)
             var response = HTTPServerResponse(status: HTTPResponse.Status(code: stream.status), body: body)
             for (name, value) in stream.fields {

@@ -14,7 +14,8 @@ extension RoomHost {
         case .takeImage(let name, let isLast, let reply): reply(takeImage(of: name, isLast: isLast))
         case .goOn(let name): goOn(with: name)
         case .endTerm(let name): endTerm(of: name)
-        case .nodeEnded, .located: break
+        case .announceRooms: for hosted in table.open where !hosted.term.hasEnded { announce(hosted) }
+        case .nodeEnded, .located, .closeChannels: break
         }
     }
 
@@ -65,15 +66,23 @@ extension RoomHost {
             at: context.now)
         let index = insert(room, named: restored.name, isReported: reporting.isReported)
         absent.add(handles, epoch: restored.epoch)
-        // An agent of the image resumes; it is not asked for again.
-        if !restored.image.members.contains(where: { $0.stay.kind == .agent }) {
-            context.gateway.dispatch?.post(.roomOpened(restored.name, restored.image.agentRequests))
-        }
+        if let hosted = table[index] { announce(hosted) }
         context.log.notice(
             "restored a room of another node",
             metadata: ["room": "\(restored.name)", "participants": "\(handles.count)", "reason": "\(restored.reason)"])
         apply(.restored, to: index)
         context.wake(within: Housekeeping.busyInterval)
+    }
+
+    /// Tells the coordinator of an open room, in case it does not know it.
+    private func announce(_ hosted: HostedRoom) {
+        let (gateway, participants) = (context.gateway, hosted.room.participants)
+        // Agents whose connection is lost resume; they are not asked for again.
+        let present = participants.map(\.identity).filter { CallParty($0).isAssistant }
+        gateway.dispatch?.post(.roomIsOpen(hosted.name, missing: hosted.room.agentsExpected, present: present))
+        gateway.dispatch?.post(.attended(hosted.name, hosted.room.participantCount > 0))
+        guard let call = CallRooms.call(of: hosted.name) else { return }
+        for participant in participants { gateway.calls?.post(.room(call, .joined(participant.identity), isLoss: false)) }
     }
 
     /// Another node is the room's home, or will be: participants resume there. The room records nothing more.

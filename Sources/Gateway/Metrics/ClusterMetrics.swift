@@ -7,10 +7,12 @@ struct ClusterSample {
     var isConnected: Bool
     var nodes: Int
     var rooms: Int
+    var isCoordinator: Bool
+    var messagesLost: UInt64
     var transitions: [ClusterCounters.Transition: UInt64]
 
     /// The sample of a gateway that runs alone, for which no alert fires.
-    static let alone = ClusterSample(isConnected: true, nodes: 1, rooms: 0, transitions: [:])
+    static let alone = ClusterSample(isConnected: true, nodes: 1, rooms: 0, isCoordinator: true, messagesLost: 0, transitions: [:])
 }
 
 /// Counts the transitions of rooms in the cluster, on any thread.
@@ -31,6 +33,7 @@ final class ClusterCounters: Sendable {
     let isConnected = Atomic(false)
     /// Nodes that run, this one included.
     let nodes = Atomic(1)
+    let messagesLost = Atomic<UInt64>(0)
 
     func count(_ transition: Transition) { transitions.withLock { $0[transition, default: 0] += 1 } }
 
@@ -60,6 +63,12 @@ extension ExportedMetric {
             Double($0.cluster.nodes)
         },
         single(.gauge, "patchbay_cluster_rooms", "Rooms whose home is this gateway.") { Double($0.cluster.rooms) },
+        single(.gauge, "patchbay_cluster_coordinator", "1 at the node that serves users' channels, calls and dispatch, or runs alone.") {
+            $0.cluster.isCoordinator ? 1 : 0
+        },
+        single(.counter, "patchbay_cluster_messages_lost_total", "Messages to other nodes that were dropped because too many waited.") {
+            Double($0.cluster.messagesLost)
+        },
         ExportedMetric(
             metric: Metric(
                 .counter, "patchbay_cluster_room_transitions_total", "Rooms that have got this gateway as their home, or have lost it.",

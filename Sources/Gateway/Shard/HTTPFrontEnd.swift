@@ -30,7 +30,7 @@ final class HTTPFrontEnd {
             return exchange.respond(response)
         }
         let gateway = context.gateway
-        let router = exchange.request.source.entrance == .operations ? gateway.operationsRouter : gateway.router
+        let router = gateway.router(of: exchange.request.source.entrance)
         let found = router.find(request)
         let received = exchange.request
         Task(executorPreference: found.route?.executor) { [mailbox = context.mailbox] in
@@ -82,6 +82,16 @@ final class HTTPFrontEnd {
             OperatorLog.Refusal(
                 reason: code, status: response.status.code, address: exchange.peerAddress, route: route ?? "",
                 request: RequestContext(id: response.fields[.requestID], traceparent: exchange.request.head.fields[.traceparent]))
+        }
+    }
+}
+
+extension GatewayContext {
+    fileprivate func router(of entrance: Entrance) -> Router {
+        switch entrance {
+        case .operations: operationsRouter
+        case .nodes: nodesRouter
+        default: router
         }
     }
 }

@@ -146,6 +146,7 @@ final class Shard: SocketDelegate {
         case .respond(let response, let number): http.respond(response, toRequest: number)
         case .cluster(.located(let number, let place)): upgrades.located(number, place)
         case .cluster(.nodeEnded(let node)): upgrades.nodeEnded(node)
+        case .cluster(.closeChannels): channels.closeAll(.serverShutdown)
         case .cluster(let order): rooms.execute(order)
         }
     }

@@ -30,6 +30,19 @@ package struct Access<Caller: Sendable>: Sendable {
     }
 }
 
+extension Access {
+    /// The same access with a check after the caller is known.
+    ///
+    /// - Parameter check: throws an `HTTPErrorConvertible`.
+    package func checking(_ check: @escaping @Sendable () async throws -> Void) -> Access {
+        Access(token: token, limitsFailures: limitsFailures, statuses: statuses, executor: executor) { request in
+            let caller = try await identify(request)
+            try await check()
+            return caller
+        }
+    }
+}
+
 extension Access<Void> {
     /// Anyone may call the route.
     package static var open: Access { Access(token: nil, statuses: [], executor: nil) { _ in } }

@@ -26,7 +26,8 @@ struct GatewayProcess: Sendable {
         log: Logger? = nil
     ) async throws {
         var settings = configuration.settings
-        let (operatorLog, inbox) = (OperatorLog(recent: recent), DispatchInbox())
+        let homes = settings.cluster?.node.homes
+        let (operatorLog, inbox) = (OperatorLog(recent: recent), DispatchInbox(relay: homes?.relay))
         let assistants = AssistantDirectory(configured: configuration.assistants)
         let backend = try configuration.store.map { store in
             try BackendServices(
@@ -34,11 +35,11 @@ struct GatewayProcess: Sendable {
                 externalIssuer: configuration.externalIssuer, publicURL: settings.cluster?.url ?? configuration.publicURL,
                 recordingsDirectory: configuration.recordsSessions ? store.directory.map { $0 + "/recordings" } : nil,
                 dispatch: inbox, webhookEndpoints: configuration.webhooks?.urls ?? [], assistants: assistants,
-                accountSettings: configuration.accounts, homes: settings.cluster?.node.homes, operatorLog: operatorLog)
+                accountSettings: configuration.accounts, homes: homes, operatorLog: operatorLog)
         }
         if let recovery = backend?.recovery {
             settings.cluster?.prepare = { await recovery.prepare($0, $1, log) }
-            settings.cluster?.forget = { recovery.forgetSession(of: $0) }
+            settings.cluster?.forget = { recovery.forget($0, inbox) }
         }
         let summarizer: any Summarizer =
             try configuration.chat.map { ChatSummarizer($0, sending: try OutgoingClient().outgoing(timeout: .seconds(60))) }
@@ -71,7 +72,7 @@ struct GatewayProcess: Sendable {
             let calls = backend.callService(rooms, keys: keys, server: settings.serverInfo, settings: configuration.calls)
             // Without speech models or another provider, `/v1/speech` responds with 503.
             let speech = ClipGenerator(server: configuration.speechServer).map {
-                backend.speechService($0, rooms, calls: calls, keys: keys, player: player, counters: counters)
+                backend.speechService($0, rooms, keys: keys, player: player, counters: counters)
             }
             stored = (backend.auditEventWriter(sessions, summarizer: summarizer, counters: counters), calls, speech)
             return backend.routes(sessions, calls) + routes

@@ -4,7 +4,7 @@ import ServiceLifecycle
 import Store
 import Wire
 
-/// Takes over what nodes of the cluster that have ended left open: rooms for which nobody asks, and calls.
+/// Takes over rooms for which nobody asks from nodes of the cluster that have ended.
 ///
 /// Each node looks; the claim of a room decides which one takes it over. A room with a snapshot goes on, so that it ends as any room does
 /// when nobody returns; the end of any other one is announced.
@@ -40,28 +40,42 @@ struct RoomAdoption: Service {
             guard let claim = try? await rooms.claim(open.content.name), claim == .here, !rooms.roomIsOpen(named: open.content.name) else {
                 continue
             }
-            try await ignoringSuperseded { try await recovery.end(open) }
+            // Another node may be faster.
+            do { try await recovery.end(open) } catch StoreError.superseded {}
         }
-        for open in try await recovery.openCalls(except: running()) {
-            try await ignoringSuperseded { try await recovery.end(open) }
-        }
-    }
-
-    /// Another node was faster.
-    private func ignoringSuperseded(_ body: () async throws -> Void) async throws {
-        do { try await body() } catch StoreError.superseded {}
     }
 }
 
 extension RoomRecovery {
     /// Makes a room's session known, and this node the only one that writes about the room.
     func prepare(_ room: String, _ restored: RoomInfo?, _ log: Logger?) async {
+        guard room != RoomHomes.coordinatorRoom else { return await takeCallsOver(log) }
         do {
             _ = try await loadSession(of: room)
             if let restored { try await adopt(restored) }
         } catch {
             log?.error(
                 "the store does not answer, so a room may lack its session", metadata: ["room": "\(room)", "error": "\(error)"])
+        }
+    }
+    /// Another node is the room's home.
+    func forget(_ room: String, _ dispatch: DispatchInbox) {
+        guard room == RoomHomes.coordinatorRoom else { return forgetSession(of: room) }
+        leaveCalls()
+        dispatch.post(.resign)
+    }
+
+    /// Tries until the store answers: a coordinator that did not know the calls would end them.
+    private func takeCallsOver(_ log: Logger?) async {
+        while true {
+            do {
+                return try await continueCalls()
+            } catch {
+                log?.error(
+                    "the store does not answer, so that calls and dispatch have to wait; it is tried again", metadata: ["error": "\(error)"]
+                )
+                try? await Task.sleep(for: .seconds(1))
+            }
         }
     }
 }

@@ -58,7 +58,7 @@ final class TestBackend: Sendable {
                 push = backend.pushService(calls: service, apns: apns?.settings, sending: apns?.send ?? accepting)
                 speech = place.speech.map {
                     backend.speechService(
-                        $0, rooms, calls: service, keys: keys, player: $0 as? any ClipPlayer, counters: ServiceCounters(),
+                        $0, rooms, keys: keys, player: $0 as? any ClipPlayer, counters: ServiceCounters(),
                         limits: place.speechLimits)
                 }
                 let dispatch = DispatchService(

@@ -1,6 +1,7 @@
 import Backend
 import Foundation
 import Identity
+import Synchronization
 import Testing
 import Wire
 
@@ -12,6 +13,31 @@ struct CallInboxTests {
         var limits = CallInbox.Limits()
         (limits.devicesMax, limits.requestsMax) = (devicesMax, requestsMax)
         return CallInbox(tokens: try UserTokens(key: SealingKey()), limits: limits)
+    }
+
+    @Test func messagesOfRoomsAndServicesGoToTheNodeThatServesCalls() async throws {
+        let sent = Mutex<[CallServiceMessage]>([])
+        let inbox = CallInbox(tokens: try UserTokens(key: SealingKey())) { message in
+            guard case .calls(let call) = message else { return .refused }
+            sent.withLock { $0.append(call) }
+            return .taken
+        }
+        let message = CallServiceMessage.room(CallID(text: "CA_1"), .ended, isLoss: false)
+        #expect(inbox.post(message))
+        #expect(sent.withLock { $0 } == [message])
+        inbox.finish()
+        for await _ in inbox.messages { Issue.record("this node does not serve calls") }
+    }
+
+    @Test func callGoesOnWhileItsLostAgentIsReplaced() async throws {
+        let agent = Identity(text: "assistant:a")
+        let inbox = CallInbox(tokens: try UserTokens(key: SealingKey()), isReplacing: { who, room in who == agent && room == "call-CA_1" })
+        inbox.post(.room(CallID(text: "CA_1"), .left(agent), isLoss: true))
+        inbox.post(.room(CallID(text: "CA_2"), .left(agent), isLoss: true))
+        inbox.finish()
+        var calls: [String] = []
+        for await message in inbox.messages { if case .service(.room(let call, _, _)) = message { calls.append(call.text) } }
+        #expect(calls == ["CA_2"])
     }
 
     private func open(_ inbox: CallInbox, _ name: String) -> Bool {
@@ -53,17 +79,17 @@ struct CallInboxTests {
         let inbox = try makeInbox()
         let (call, ann) = (CallID(text: "CA_1"), Identity(text: "ann"))
         for _ in 0..<1_000 {
-            inbox.post(.room(call, .joined(ann)))
-            inbox.post(.room(call, .left(ann)))
+            inbox.post(.room(call, .joined(ann), isLoss: false))
+            inbox.post(.room(call, .left(ann), isLoss: true))
         }
-        inbox.post(.room(call, .ended))
+        inbox.post(.room(call, .ended, isLoss: false))
         for _ in 0..<10 { inbox.post(.drain) }
         inbox.finish()
         var changes: [CallRoomChange] = []
         var drains = 0
         for await message in inbox.messages {
             switch message {
-            case .room(_, let change): changes.append(change)
+            case .service(.room(_, let change, _)): changes.append(change)
             case .drain: drains += 1
             default: Issue.record("an unexpected message")
             }

@@ -17,23 +17,29 @@ final class TestCluster {
 
     /// Starts another gateway, and waits until it is connected.
     func start(_ change: (inout GatewaySettings) -> Void = { _ in }) throws -> TestGateway {
-        count += 1
-        let port = try NATSServer.freePort()
+        let settings = try nextSettings()
         let gateway = try TestGateway {
             $0.nodeName = "n\(count)"
             $0.room.resumeWindow = .seconds(20)
-            $0.cluster = settings("n\(count)", port: port)
+            $0.cluster = settings
             change(&$0)
         }
-        try Patience.until("the gateway is connected to the cluster") {
-            try gateway.value(Counter(name: "patchbay_cluster_connected")) == 1
-        }
+        try connected(gateway)
         return gateway
     }
 
-    private func settings(_ node: String, port: Int) -> ClusterSettings {
-        ClusterSettings(
-            node: node, place: EdgeSettings.Place(host: "127.0.0.1", port: port), networks: EdgeSettings.loopback,
+    func connected(_ gateway: TestGateway) throws {
+        try Patience.until("the gateway is connected to the cluster") {
+            try gateway.value(Counter(name: "patchbay_cluster_connected")) == 1
+        }
+    }
+
+    /// The settings of another node, `n1` and so on.
+    func nextSettings() throws -> ClusterSettings {
+        count += 1
+        let port = try NATSServer.freePort()
+        return ClusterSettings(
+            node: "n\(count)", place: EdgeSettings.Place(host: "127.0.0.1", port: port), networks: EdgeSettings.loopback,
             address: NodeAddress(host: "127.0.0.1", port: port), nats: NATSSettings(servers: [nats.address], bucket: "b", subjects: []),
             key: key, trust: .authority(path: Certificate.usual.certificateURL.path))
     }

@@ -50,20 +50,31 @@ struct RoomRecoveryTests {
         }
     }
 
-    @Test func theCallsOfANodeThatHasEndedFailOnce() async throws {
+    @Test func callsGoOnAtTheNodeThatBecomesTheCoordinator() async throws {
         try await ClusterOfTwo.run { cluster in
-            let (ann, ben) = (CallParty.user(Identity(text: "ann")), CallParty.user(Identity(text: "ben")))
+            let (ann, ben) = (CallParty.user(Identity(text: cluster.user.text)), CallParty.user(Identity(text: "ben")))
             let call = CallInfo(
                 id: CallID(text: "c"), room: "call-c", seq: 1, status: .answered, caller: ann,
                 members: [CallMember(party: ann, status: .answered), CallMember(party: ben, status: .answered)])
             let announcement = WebhookWriter(to: [ClusterNode.endpoint], node: "old/1").announcement(
                 of: CallRecord(.call(.answered), call), at: .now)
             try await cluster.store.webhooks.announce(announcement, at: .now)
-            #expect(try await cluster.new.recovery.openCalls(except: ["old/1"]).isEmpty)
-            let found = try await cluster.new.recovery.openCalls(except: ["new/1"])
-            #expect(found.map(\.content.id) == [call.id])
-            for _ in 1...2 { try await cluster.new.recovery.end(found[0]) }
-            #expect(try await cluster.webhooks(of: ClusterOfTwo.room("call-c")) == ["call_answered", "call_failed"])
+            let service = cluster.new.backend.callService(
+                RoomService(shards: ShardControl(count: 0, homeShard: { _ in nil }, isDraining: { false }, send: { _, _ in })),
+                keys: KeysInUse(TestToken.keys), server: ServerInfo(version: "tests", node: "new"))
+            let serving = Task { try await service.run() }
+            try await cluster.new.recovery.continueCalls()
+            let user = cluster.user
+            #expect(try await service.calls(of: user).map(\.id) == [call.id])
+            _ = try await service.perform(.hangUp(call.id), of: user, host: nil)
+            try await cluster.new.backend.auditEvents.performing(RoomHomes.coordinatorRoom) { _ in }
+            #expect(
+                try await cluster.webhooks(of: ClusterOfTwo.room("call-c"))
+                    == ["call_answered", "call_member_left", "call_member_left", "call_completed"])
+            try cluster.new.recovery.leaveCalls()
+            cluster.new.backend.callInbox.finish()
+            try await serving.value
+            #expect(await (try? service.calls(of: user)) == nil)
         }
     }
 

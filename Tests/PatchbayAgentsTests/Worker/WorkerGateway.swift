@@ -62,7 +62,7 @@ final class WorkerGateway: Sendable {
             sessions = sessionService
             writer = backend.auditEventWriter(sessionService, summarizer: ExtractiveSummarizer())
             speechService = speech.map {
-                backend.speechService($0, rooms, calls: callService, keys: keys, counters: ServiceCounters())
+                backend.speechService($0, rooms, keys: keys, counters: ServiceCounters())
             }
             return routes + backend.routes(sessionService, callService)
                 + SpeechRoutes.routes(speechService, accounts: backend.accounts, assistants: backend.assistants, keys: keys)

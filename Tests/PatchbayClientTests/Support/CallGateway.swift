@@ -43,7 +43,7 @@ struct CallGateway: Sendable {
             service = calls
             let sessions = backend.sessionService(desk, keys: keys)
             writer = backend.auditEventWriter(sessions, summarizer: ExtractiveSummarizer())
-            clips = speech.map { backend.speechService($0, desk, calls: calls, keys: keys, counters: ServiceCounters()) }
+            clips = speech.map { backend.speechService($0, desk, keys: keys, counters: ServiceCounters()) }
             return backend.routes(sessions, calls)
                 + SpeechRoutes.routes(clips, accounts: backend.accounts, assistants: backend.assistants, keys: keys)
         }

@@ -184,8 +184,20 @@ package final class ClusterWorld: SimulatedWorld {
 
     private func work(_ node: SimulatedNode) {
         after(.milliseconds(500)) { [self] in
-            if node.isRunning { node.work() }
+            if node.isRunning {
+                node.work()
+                tellEnded(by: node)
+            }
             work(node)
+        }
+    }
+
+    /// A node tells those that it takes for ended, by the way of clients' connections.
+    private func tellEnded(by node: SimulatedNode) {
+        guard node.machine.hearsItself(at: node.clock), !node.isCutFromClients else { return }
+        let known = Set(node.machine.others(at: node.clock).map(\.node))
+        for other in nodes where other !== node && other.isUp && !other.isCutFromClients && !known.contains(other.machine.local) {
+            after(draw(upTo: swarm.latencyMax)) { other.handle(.takenForEnded) }
         }
     }
 

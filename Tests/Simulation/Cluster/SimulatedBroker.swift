@@ -46,10 +46,10 @@ final class SimulatedBroker {
         return .success(revision)
     }
 
-    /// Messages of one node arrive in order, except where the world says otherwise.
+    /// Messages of one node arrive in order, at itself too, except where the world says otherwise.
     func publish(_ bytes: [UInt8], from sender: SimulatedNode) {
         guard !sender.isMuted else { return }
-        for node in world.nodes where node !== sender {
+        for node in world.nodes {
             if world.random.chance(world.swarm.lost) { continue }
             let copies = world.random.chance(world.swarm.repeated) ? 2 : 1
             for _ in 0..<copies {

@@ -51,7 +51,7 @@ final class SimulatedNode {
     var latency: Duration { world.draw(upTo: world.swarm.latencyMax) + linkLatency }
 
     /// The node's monotonic clock.
-    private var clock: Instant {
+    var clock: Instant {
         ClusterWorld.start + .nanoseconds(Int64(Double((world.now - ClusterWorld.start).inNanoseconds) * clockRate))
     }
 

@@ -37,6 +37,9 @@ final class Channels {
         return Channel(context, socket: socket, address: address, owner: owner)
     }
 
+    /// Whether a token opens a channel.
+    func admits(_ token: String) -> Bool { (try? verify(token)) != nil }
+
     private func verify(_ token: String) throws(TokenError) -> (owner: ChannelOwner, expires: Int64) {
         try ChannelTokens(users: calls?.tokens).verify(token, keys: context.keys)
     }

@@ -36,6 +36,7 @@ final class ConnectionAdmission {
                 connection.context = try verify(request) { token throws(TokenError) in
                     try channels.channel(with: token, host: request.host, on: connection)
                 }
+                try checkServes(RoomHomes.coordinatorRoom)
             } else {
                 connection.context = try joinRequest(for: request)
             }
@@ -56,14 +57,20 @@ final class ConnectionAdmission {
         }
     }
 
-    /// The room that an upgrade with a valid token joins; nil if it joins none, or will be refused. Nothing is counted.
+    /// The room that an upgrade with a valid token joins; the coordinator's for a channel. Nil if the upgrade will be refused. Nothing is
+    /// counted.
     func room(of received: ReceivedRequest) -> String? {
         let request = HTTPServerRequest(received, at: context.loop.exactNow)
-        guard request.path == Self.roomPath, received.isSecure, received.source.isTrusted,
-            gateway.failures.allowsVerification(from: request.peerAddress, at: context.now), let text = try? Self.token(of: request),
-            let token = try? TokenVerifier().verify(text, keys: context.keys, now: WallClock.seconds)
+        guard received.isSecure, received.source.isTrusted,
+            gateway.failures.allowsVerification(from: request.peerAddress, at: context.now), let text = try? Self.token(of: request)
         else { return nil }
-        return (try? JoinGrant(token))?.room
+        switch request.path {
+        case Self.roomPath:
+            let token = try? TokenVerifier().verify(text, keys: context.keys, now: WallClock.seconds)
+            return token.flatMap { try? JoinGrant($0) }?.room
+        case Self.channelPath: return channels.admits(text) ? RoomHomes.coordinatorRoom : nil
+        default: return nil
+        }
     }
 
     private static var subprotocol: Substring { Substring(ProtocolLimits.subprotocol) }
@@ -100,10 +107,15 @@ final class ConnectionAdmission {
             throw HTTPError(
                 .originNotAllowed, "web pages of this origin may not connect; its operator can add it to `allowed_origins`")
         }
-        guard !drain.isDraining else { throw .draining }
+        guard !drain.isDraining || gateway.cluster != nil else { throw .draining }
         guard subprotocols.contains(Self.subprotocol) else {
             throw HTTPError(.subprotocolRequired, "offer the WebSocket subprotocol \(Self.subprotocol)")
         }
+    }
+
+    /// A draining node of a cluster serves its rooms until they have moved.
+    private func checkServes(_ room: String) throws(HTTPError) {
+        if drain.isDraining, gateway.cluster?.isHome(of: room) != true { throw .draining }
     }
 
     // MARK: Tokens
@@ -151,6 +163,7 @@ final class ConnectionAdmission {
         } catch {
             throw error.httpError
         }
+        try checkServes(grant.room)
         if let error = gateway.auditEvents?.joinError(grant.room, grant.identity) { throw error }
         if let error = gateway.dispatch?.registry.joinError(attributes: token.attributes) { throw error }
         let settings = try roomSettings(for: token, grant)

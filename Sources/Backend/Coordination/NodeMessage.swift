@@ -1,0 +1,117 @@
+package import Engine
+package import Wire
+
+/// A message between nodes of a cluster: to the services that one node, the coordinator, runs for all of them, or from these to a room at
+/// its home.
+package enum NodeMessage: Sendable, Hashable, Codable {
+    case dispatch(DispatchServiceMessage)
+    case calls(CallServiceMessage)
+    case command(RoomCommand, room: String)
+    /// The sender takes the receiver for ended, because the broker has none of its beats.
+    case takenForEnded
+}
+
+/// Carries messages to other nodes.
+package typealias NodeRelay = @Sendable (NodeMessage) -> NodeRelayOutcome
+
+package enum NodeRelayOutcome: Sendable, Hashable {
+    /// The message is for this node.
+    case here
+    /// It will be delivered in order, once the other node can be reached.
+    case taken
+    /// Too many messages are waiting.
+    case refused
+}
+
+/// A message to the dispatch service, from a room or from another service.
+package enum DispatchServiceMessage: Sendable, Hashable, Codable {
+    /// A session or a call asks for an assistant.
+    case create(JobRequest)
+    /// The call does not need the assistant any more.
+    case recall(assistant: String, CallID)
+    /// A room has opened; the token that opened it asks for these assistants.
+    case roomOpened(String, [AgentRequest])
+    /// A room that was open before this node became the coordinator: assistants that it asks for, and those that it has.
+    case roomIsOpen(String, missing: [AgentRequest], present: [Identity])
+    case agent(Identity, in: String, AgentPresence)
+    /// The first user has come to a room, or the last one has left it.
+    case attended(String, Bool)
+    /// The room, or the session whose room it would have been, has ended.
+    case roomEnded(String)
+}
+
+/// A message to the call service, from a room or from another service.
+package enum CallServiceMessage: Sendable, Hashable, Codable {
+    /// A loss is a departure that the participant did not intend.
+    case room(CallID, CallRoomChange, isLoss: Bool)
+    /// An event for all devices of an owner.
+    case notice([UInt8], to: Identity)
+    /// A user's tokens are revoked. Its calls continue.
+    case revoked(Identity)
+    case deleted(Identity)
+}
+
+/// A command of a service to a room, which expects no answer.
+package enum RoomCommand: Sendable, Hashable, Codable {
+    case close(DisconnectReason)
+    case remove(Identity)
+    case giveUp(Identity)
+    case hold(Identity, Bool)
+    case muteParticipant(Identity, Bool)
+    case agentWaiting(Identity, AgentWaitReason)
+    case agentExpected(Identity, Bool)
+
+    package var administration: Room.AdminCommand {
+        switch self {
+        case .close(let reason): .close(reason)
+        case .remove(let identity): .remove(identity)
+        case .giveUp(let identity): .giveUp(identity)
+        case .hold(let identity, let isHeld): .hold(identity, isHeld)
+        case .muteParticipant(let identity, let isMuted): .muteParticipant(identity, isMuted)
+        case .agentWaiting(let identity, let reason): .agentWaiting(identity, reason)
+        case .agentExpected(let identity, let isExpected): .agentExpected(identity, isExpected)
+        }
+    }
+}
+
+/// Messages of one node to another, which are delivered together and in order.
+package struct NodeMessageBatch: Sendable {
+    /// The sender, by its name in the cluster.
+    package var sender: String
+    /// Counts the batches of this sender to this receiver from 1. A repeated batch has the same number.
+    package var number: UInt64
+    package var messages: [NodeMessage]
+
+    package init(sender: String, number: UInt64, messages: [NodeMessage]) {
+        (self.sender, self.number, self.messages) = (sender, number, messages)
+    }
+
+    private struct Wrapper: Encodable {
+        var sender: String
+        var number: UInt64
+        var messages: [NodeMessage]
+    }
+
+    package var bytes: [UInt8] {
+        // Encoding strings and numbers cannot fail.
+        (try? JSON.encode(Wrapper(sender: sender, number: number, messages: messages), names: .asDeclared)) ?? []
+    }
+
+    /// Ignores messages of kinds that this version does not know.
+    ///
+    /// - Returns: nil for bytes that are no batch.
+    package init?(_ bytes: [UInt8]) {
+        struct Lenient: Decodable {
+            var sender: String
+            var number: UInt64
+            var messages: [Known]
+
+            struct Known: Decodable {
+                var message: NodeMessage?
+                init(from decoder: any Decoder) throws { message = try? NodeMessage(from: decoder) }
+            }
+        }
+        guard let batch = try? JSON.decode(Lenient.self, from: bytes, names: .asDeclared) else { return nil }
+        self.init(sender: batch.sender, number: batch.number, messages: batch.messages.compactMap(\.message))
+    }
+}

@@ -1,0 +1,90 @@
+import Engine
+import Gateway
+import HTTPServer
+import Identity
+import Store
+import Testing
+import Wire
+
+@testable import Backend
+
+/// A gateway of a cluster with accounts, calls and dispatch.
+final class CoordinatedNode: Sendable {
+    let gateway: TestGateway
+    private let backend: BackendServices
+
+    /// - Parameter store: of all nodes.
+    init(_ cluster: TestCluster, _ store: Store) throws {
+        var settings = try cluster.nextSettings()
+        let homes = settings.node.homes
+        let inbox = DispatchInbox(relay: homes.relay)
+        let backend = try BackendServices(store: store, dispatch: inbox, homes: homes)
+        let recovery = try #require(backend.recovery)
+        settings.prepare = { room, _ in
+            // The store is there.
+            if room == RoomHomes.coordinatorRoom { try! await recovery.continueCalls() }
+        }
+        settings.forget = { room in
+            guard room == RoomHomes.coordinatorRoom else { return }
+            recovery.leaveCalls()
+            inbox.post(.resign)
+        }
+        var services: (calls: CallService, dispatch: DispatchService, writer: AuditEventWriter)?
+        gateway = try TestGateway(
+            auditEvents: backend.auditEvents, calls: backend.callInbox, dispatch: inbox,
+            serving: { rooms, keys in
+                let server = ServerInfo(version: "tests", node: "n")
+                let calls = backend.callService(rooms, keys: keys, server: server)
+                let dispatch = DispatchService(
+                    inbox: inbox, rooms: rooms, keys: keys, calls: backend.callInbox, server: server,
+                    definition: { AssistantDefinition(id: $0) })
+                let sessions = backend.sessionService(rooms, keys: keys)
+                services = (calls, dispatch, backend.auditEventWriter(sessions, summarizer: ExtractiveSummarizer()))
+                return backend.routes(sessions, calls) + DispatchRoutes.routes(dispatch, keys: keys)
+            }
+        ) {
+            $0.room.resumeWindow = .seconds(20)
+            $0.cluster = settings
+        }
+        self.backend = backend
+        let (calls, dispatch, writer) = try #require(services)
+        TestGateway.waitsToo(
+            for: Task {
+                async let written: Void = writer.run()
+                async let dispatched: Void = dispatch.run()
+                try await calls.run()
+                try await dispatched
+                try await written
+            })
+        try cluster.connected(gateway)
+    }
+
+    var isCoordinator: Bool { get throws { try gateway.value(Counter(name: "patchbay_cluster_coordinator")) == 1 } }
+
+    func token(of user: UserID) throws -> String { try backend.accounts.tokens.mint(for: user, now: TestToken.now) }
+
+    /// Opens a channel of a user, through this node.
+    func device(of user: UserID) throws -> TestDevice {
+        try TestDevice(gateway.webSocket(.upgrade(token: try token(of: user), path: "/v1/events")))
+    }
+
+    /// Opens a channel of an assistant, through this node, and registers a worker on it.
+    func worker(of assistant: String) throws -> RawWebSocket {
+        let socket = try gateway.webSocket(.upgrade(token: TestToken.assistant(assistant), path: "/v1/events"))
+        try socket.send(text: #"{"type":"worker.register","id":1,"data":{"assistant_id":"\#(assistant)","capacity":3}}"#)
+        try socket.read(until: #""re":1"#)
+        return socket
+    }
+}
+
+extension RawWebSocket {
+    /// Reads messages until one contains a text.
+    @discardableResult
+    func read(until part: String) throws -> String {
+        while true {
+            guard case .text(let bytes) = try next() else { throw DidNotHappen(what: part) }
+            let text = String(decoding: bytes, as: UTF8.self)
+            if text.contains(part) { return text }
+        }
+    }
+}

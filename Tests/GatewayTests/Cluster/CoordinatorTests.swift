@@ -1,0 +1,117 @@
+import Foundation
+import Gateway
+import Identity
+import Store
+import TestProcesses
+import TestStore
+import Testing
+import Wire
+
+/// Users' channels, calls and dispatch of several gateways, which one of them serves.
+@Suite(.onOwnThread, .serialized, .enabled(if: NATSServer.isInstalled), .timeLimit(.minutes(2)))
+struct CoordinatorTests {
+    private let cluster: TestCluster
+    private let (first, second): (CoordinatedNode, CoordinatedNode)
+    private let (ann, bob): (UserID, UserID)
+
+    init() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "coordinator-\(UUID().uuidString)").path
+        let store = try StorePlace(directory: directory).open(masterKeys: [MasterKey()])
+        cluster = try TestCluster()
+        first = try CoordinatedNode(cluster, store)
+        second = try CoordinatedNode(cluster, store)
+        try cluster.meet(first.gateway, second.gateway)
+        let now = WallTime(milliseconds: TestToken.now * 1_000)
+        ann = try await store.accounts.user(issuer: "tests", subject: "ann", email: nil, at: now).id
+        bob = try await store.accounts.user(issuer: "tests", subject: "bob", email: nil, at: now).id
+        let nodes = [first, second]
+        try Patience.until("one node is the coordinator") { try nodes.count { try $0.isCoordinator } == 1 }
+    }
+
+    @Test func usersOfDifferentNodesCallEachOther() throws {
+        let (annPhone, bobPhone) = (try first.device(of: ann), try second.device(of: bob))
+        let started = try annPhone.start(.user(Identity(text: bob.text)))
+        try bobPhone.event(.incoming, of: started.id)
+        let answered = try bobPhone.ask(.answer(started.id))
+        let (annInRoom, bobInRoom) = (try started.join(first.gateway), try answered.join(second.gateway))
+        let voice = try annInRoom.publish()
+        try annInRoom.say(TestFrame.bytes(voice.alias, 1))
+        #expect(try bobInRoom.frame() == TestFrame.bytes(voice.alias, 1))
+        _ = try annPhone.ask(.hold(started.id, held: true))
+        try bobPhone.event(.held, of: started.id)
+        _ = try bobPhone.ask(.hangUp(started.id))
+        #expect(try annPhone.event(.ended, of: started.id).call.status == .completed)
+        #expect(try annInRoom.closeCode() == CloseReason.roomClosed.code)
+        #expect(try bobInRoom.closeCode() == CloseReason.roomClosed.code)
+    }
+
+    @Test func callIsHeldInARoomThatAnotherNodeServes() throws {
+        let (coordinator, other) = try first.isCoordinator ? (first, second) : (second, first)
+        let (annPhone, bobPhone) = (try other.device(of: ann), try coordinator.device(of: bob))
+        let started = try annPhone.start(.user(Identity(text: bob.text)))
+        // Whoever is asked first becomes the room's home.
+        let annInRoom = try started.join(other.gateway)
+        #expect(try other.gateway.homeRooms == 1)
+        try bobPhone.event(.incoming, of: started.id)
+        let bobInRoom = try bobPhone.ask(.answer(started.id)).join(coordinator.gateway)
+        _ = try annPhone.ask(.hangUp(started.id))
+        #expect(try bobPhone.event(.ended, of: started.id).call.status == .completed)
+        #expect(try annInRoom.closeCode() == CloseReason.roomClosed.code)
+        #expect(try bobInRoom.closeCode() == CloseReason.roomClosed.code)
+    }
+
+    @Test func callGoesOnWhenTheCoordinatorDrains() throws {
+        let (coordinator, other) = try first.isCoordinator ? (first, second) : (second, first)
+        let (annPhone, bobPhone) = (try coordinator.device(of: ann), try other.device(of: bob))
+        let started = try annPhone.start(.user(Identity(text: bob.text)))
+        try bobPhone.event(.incoming, of: started.id)
+        let answered = try bobPhone.ask(.answer(started.id))
+        let (annInRoom, bobInRoom) = (try started.join(coordinator.gateway), try answered.join(coordinator.gateway))
+        coordinator.gateway.gateway.drain()
+        #expect(try annPhone.ending() == CloseReason.serverShutdown.code)
+        #expect(try bobPhone.ending() == CloseReason.serverShutdown.code)
+        let annAgain = try other.device(of: ann)
+        let bobAgain = try other.device(of: bob)
+        #expect(annAgain.hello.calls.map(\.id) == [started.id], "the call is still there")
+        let annHere = try Caller(movedFrom: annInRoom, to: other.gateway)
+        let bobHere = try Caller(movedFrom: bobInRoom, to: other.gateway)
+        _ = try annAgain.ask(.hangUp(started.id))
+        #expect(try bobAgain.event(.ended, of: started.id).call.seq > answered.call!.seq)
+        #expect(try annHere.closeCode() == CloseReason.roomClosed.code)
+        #expect(try bobHere.closeCode() == CloseReason.roomClosed.code)
+    }
+
+    @Test func workerServesTheRoomsOfAllNodes() throws {
+        let (coordinator, other) = try first.isCoordinator ? (first, second) : (second, first)
+        let worker = try other.worker(of: "helper")
+        for (node, room) in [(coordinator, "r1"), (other, "r2")] {
+            let token = TestToken.joining(room, as: "ann") {
+                $0.roomSettings = TokenRoomSettings(agents: [TokenAgent(agentName: "helper")])
+            }
+            let user = try Caller(on: node.gateway.webSocket(.upgrade(token: token)), goingOnAfter: 0)
+            let offer = try worker.read(until: #""type":"job.offered""#)
+            #expect(offer.contains(#""room":"\#(room)""#))
+            _ = user
+        }
+    }
+
+    @Test func requestsAboutCallsAndJobsAreAnsweredByAnyNode() throws {
+        let phone = try first.device(of: ann)
+        let started = try phone.start(.user(Identity(text: bob.text)))
+        for node in [first, second] {
+            let fields = [("Authorization", "Bearer " + (try node.token(of: bob))), ("Connection", "close")]
+            let answer = try #require(try HTTPAsk(path: "/v1/calls", fields: fields).answer(port: node.gateway.port))
+            #expect(answer.status == 200 && answer.text.contains(started.id.text))
+            let admin = TestToken.administering { ($0.roomAdmin, $0.room) = (true, "r") }
+            let jobs = HTTPAsk(path: "/v1/rooms/r/agents", fields: [("Authorization", "Bearer " + admin), ("Connection", "close")])
+            #expect(try #require(try jobs.answer(port: node.gateway.port)).status == 200)
+        }
+    }
+
+    @Test func messagesAreOnlyTakenFromNodesOfTheCluster() throws {
+        let port = try #require(first.gateway.gateway.nodesPort)
+        let forged = HTTPAsk.json("POST", "/cluster/messages", "{}", with: [("Connection", "close")], type: "application/octet-stream")
+        #expect(try #require(try forged.answer(port: port)).status == 400)
+        #expect(try #require(try forged.answer(port: first.gateway.port)).status == 404, "the public port has no such path")
+    }
+}
