@@ -322,12 +322,24 @@ package actor DispatchService: Service {
     }
 
     private func admit(_ job: JobInfo, _ requester: DispatchStateMachine.Requester) {
+        guard rooms.isInCluster else { return admit(job, requester, homeURL: nil) }
+        Task {
+            let homeURL = await rooms.homeURL(of: job.room)
+            let isCurrent = jobs.jobs(in: job.room).contains { $0.id == job.id && $0.attempt == job.attempt && !$0.status.isOver }
+            guard isCurrent else { return refuse(RequestError(.conflict, "the job has ended"), requester) }
+            admit(job, requester, homeURL: homeURL)
+            // What follows from it.
+            perform([])
+        }
+    }
+
+    private func admit(_ job: JobInfo, _ requester: DispatchStateMachine.Requester, homeURL: String?) {
         guard let id = requester.id, let device = devices[requester.device] else { return }
         let definition = definition(job.assistant)
         do throws(HTTPError) {
             let token = try tokens.jobToken(
                 to: job.room, for: job.identity, host: device.address.host, homePort: rooms.homePort(of: job.room),
-                name: definition?.name ?? "", lifetimeSeconds: Self.tokenSeconds,
+                homeURL: homeURL, name: definition?.name ?? "", lifetimeSeconds: Self.tokenSeconds,
                 attributes: [DispatchRegistry.attribute: DispatchRegistry.attributeValue(of: job)])
             let reply = CallReply(job: job, livekitURL: token.url, livekitToken: token.text, assistant: definition)
             send(reply.bytes(re: id), to: requester.device)

@@ -121,6 +121,17 @@ package struct RoomService: Sendable {
         }
     }
 
+    var isInCluster: Bool { shards.cluster != nil }
+
+    /// Where clients reach a room's home itself; nil if only a load balancer leads there, and for a gateway that runs alone.
+    func url(of claim: RoomClaim) -> String? { shards.cluster?.url(claim) }
+
+    /// As `url(of:)`, for a room that need not have a home.
+    func homeURL(of room: String) async -> String? {
+        guard let cluster = shards.cluster else { return nil }
+        return cluster.url(await cluster.find(room))
+    }
+
     /// Calls a procedure of a participant, which sees a caller without identity, and waits for its outcome.
     ///
     /// - Returns: the payload of the answer.

@@ -23,13 +23,16 @@ package struct RoomTokenMinter: Sendable {
         _ = try (signer(), url(host: host))
     }
 
-    /// - Parameter agents: assistants to dispatch to a room that the token opens.
+    /// - Parameters:
+    ///   - homeURL: leads to the room's home; nil: the gateway's URL.
+    ///   - agents: assistants to dispatch to a room that the token opens.
     func roomToken(
-        to room: String, for user: Identity, host: String?, name: String = "", kind: ParticipantKind = .standard, sessionID: String? = nil,
+        to room: String, for user: Identity, host: String?, homeURL: String? = nil, name: String = "", kind: ParticipantKind = .standard,
+        sessionID: String? = nil,
         receivesText: Bool = true, lifetimeSeconds: Int64 = lifetimeSeconds, attributes: [String: String] = [:],
         agents: [TokenAgent]? = nil
     ) throws(HTTPError) -> RoomToken {
-        let url = try url(host: host)
+        let url = if let homeURL { homeURL } else { try url(host: host) }
         let now = WallClock.seconds
         let claims = AccessToken(
             identity: user.text, notBefore: now, expires: now + lifetimeSeconds, name: name, attributes: attributes, kind: kind,
@@ -44,12 +47,17 @@ package struct RoomTokenMinter: Sendable {
     /// - Parameters:
     ///   - host: the Host header of the worker's channel.
     ///   - homePort: the port of the room's shard; nil if there is only one shard or the room is not open.
+    ///   - homeURL: leads to the room's home in a cluster; nil: the other rules apply.
     func jobToken(
-        to room: String, for identity: Identity, host: String?, homePort: Int?, name: String, lifetimeSeconds: Int64,
+        to room: String, for identity: Identity, host: String?, homePort: Int?, homeURL: String?, name: String, lifetimeSeconds: Int64,
         attributes: [String: String]
     ) throws(HTTPError) -> RoomToken {
         var url = try url(host: host)
-        if let host, publicURL.map({ !$0.hasSuffix("//" + host) }) ?? true { url = "wss://" + Self.replacingPort(of: host, by: homePort) }
+        if let homeURL {
+            url = homeURL
+        } else if let host, publicURL.map({ !$0.hasSuffix("//" + host) }) ?? true {
+            url = "wss://" + Self.replacingPort(of: host, by: homePort)
+        }
         let now = WallClock.seconds
         let claims = AccessToken(
             identity: identity.text, notBefore: now, expires: now + lifetimeSeconds, name: name, attributes: attributes, kind: .agent,

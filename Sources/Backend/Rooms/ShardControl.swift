@@ -91,14 +91,16 @@ package struct ClusterControl: Sendable {
     /// The node that serves channels, calls and dispatch.
     package var findCoordinator: @Sendable () async -> RoomClaim
     package var relay: NodeRelay
+    /// Where clients reach the node of a claim itself; nil if only a load balancer leads there.
+    package var url: @Sendable (RoomClaim) -> String?
 
     package init(
         claim: @escaping @Sendable (_ room: String) async -> RoomClaim, find: @escaping @Sendable (_ room: String) async -> RoomClaim,
         close: @escaping @Sendable (_ room: String) async -> Bool, findCoordinator: @escaping @Sendable () async -> RoomClaim,
-        relay: @escaping NodeRelay
+        relay: @escaping NodeRelay, url: @escaping @Sendable (RoomClaim) -> String?
     ) {
         (self.claim, self.find, self.close) = (claim, find, close)
-        (self.findCoordinator, self.relay) = (findCoordinator, relay)
+        (self.findCoordinator, self.relay, self.url) = (findCoordinator, relay, url)
     }
 }
 

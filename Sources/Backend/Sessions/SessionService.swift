@@ -35,14 +35,15 @@ package struct SessionService: Sendable {
         let start = sessionRooms.beginStart()
         defer { sessionRooms.finish(start) }
         let (session, isNew) = try await store.start(request, of: user, at: .now)
-        try await rooms.claim(session.roomName)
+        let home = try await rooms.claim(session.roomName)
         if isNew { operatorLog.started(session) }
         guard session.endedAt == nil, sessionRooms.add(session, clientContext: request.clientContext, start) else {
             throw HTTPError(.sessionEnded, status: .conflict, "the session started with this Idempotency-Key has ended; use a new key")
         }
         if isNew { tell(user, SessionEvent(.started, session)) }
         await sessionRooms.brief(session.roomName, from: store)
-        let token = try token(to: session, for: SessionDevice.first(of: user), context: session.context, host: host)
+        let token = try token(
+            to: session, for: SessionDevice.first(of: user), context: session.context, host: host, homeURL: rooms.url(of: home))
         if let assistant = request.assistantID {
             let job = JobRequest(
                 room: session.roomName, assistant: assistant, reason: .session, trace: session.trace?.withNewSpan)
@@ -61,15 +62,16 @@ package struct SessionService: Sendable {
         guard session.endedAt == nil else {
             throw HTTPError(.sessionEnded, status: .conflict, "the session has ended; start a new one")
         }
-        return try token(to: session, for: SessionDevice.another(of: user), context: context, host: host)
+        let homeURL = await rooms.homeURL(of: session.roomName)
+        return try token(to: session, for: SessionDevice.another(of: user), context: context, host: host, homeURL: homeURL)
     }
 
     private func token(
-        to session: Session, for identity: Identity, context: String, host: String?
+        to session: Session, for identity: Identity, context: String, host: String?, homeURL: String?
     ) throws(HTTPError) -> SessionToken {
         let showsText = Session.showsText(in: context)
         let token = try tokens.roomToken(
-            to: session.roomName, for: identity, host: host, sessionID: session.id.text, receivesText: showsText)
+            to: session.roomName, for: identity, host: host, homeURL: homeURL, sessionID: session.id.text, receivesText: showsText)
         return SessionToken(
             sessionId: session.id, livekitUrl: token.url, livekitToken: token.text, roomName: session.roomName,
             logged: session.loggingEnabledSnapshot && showsText)

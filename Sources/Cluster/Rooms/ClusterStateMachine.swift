@@ -83,6 +83,8 @@ package struct ClusterStateMachine: Sendable {
         case reading(attempt: Int)
         case claiming(RoomRecord, former: NodeIdentity?, attempt: Int, since: Instant)
         case home(RoomTerm)
+        /// The term is over, but an operation of it is under way, whose answer must not be taken for that of a later one.
+        case left
     }
 
     private struct Entry {
@@ -251,7 +253,12 @@ package struct ClusterStateMachine: Sendable {
         guard !nodes.hearsItself(at: now) else { return }
         for room in homeRooms.sorted() {
             guard case .home(let term)? = rooms[room]?.phase else { continue }
-            end(term, of: room, .lost(to: nil), into: &effects)
+            guard term.operation != nil else {
+                end(term, of: room, .lost(to: nil), into: &effects)
+                continue
+            }
+            effects += term.open.map(Effect.broken) + [.ended(room: room, .lost(to: nil))]
+            rooms[room]?.phase = .left
         }
     }
 
@@ -275,6 +282,7 @@ package struct ClusterStateMachine: Sendable {
     }
 
     private mutating func collected(_ snapshot: [UInt8], of room: String, at now: Instant, into effects: inout [Effect]) {
+        if case .left? = rooms[room]?.phase { return askAnew(room, into: &effects) }
         guard case .home(var term)? = rooms[room]?.phase else { return }
         let step = term.collected(snapshot, home: local)
         rooms[room]?.phase = .home(term)
@@ -302,6 +310,7 @@ package struct ClusterStateMachine: Sendable {
         case .home(var term):
             let outcome = term.read(found, at: now)
             conclude(term, of: room, outcome, at: now, into: &effects)
+        case .left: askAnew(room, into: &effects)
         default: break
         }
     }
@@ -319,6 +328,7 @@ package struct ClusterStateMachine: Sendable {
             let outcome = term.written(result, at: now)
             if case .failure = result, term.ending == .moved { effects.append(.resumed(room: room)) }
             conclude(term, of: room, outcome, at: now, into: &effects)
+        case .left: askAnew(room, into: &effects)
         default: break
         }
     }
@@ -338,9 +348,13 @@ package struct ClusterStateMachine: Sendable {
         advance(room, at: now, into: &effects)
     }
 
-    /// Those who want the room meanwhile are told by a new look at the record.
     private mutating func end(_ term: RoomTerm, of room: String, _ reason: EndReason, into effects: inout [Effect]) {
         effects += term.open.map(Effect.broken) + [.ended(room: room, reason)]
+        askAnew(room, into: &effects)
+    }
+
+    /// Those who have wanted the room meanwhile are told by a new look at the record.
+    private mutating func askAnew(_ room: String, into effects: inout [Effect]) {
         let waiting = rooms[room]?.waiting ?? []
         rooms[room] = nil
         guard !waiting.isEmpty else { return }

@@ -138,7 +138,7 @@ final class ClusterRooms: Sendable {
     func drain(within span: Duration) {
         let (node, rooms) = state.withLock { ($0.node, Array($0.homes.keys)) }
         node?.post(.drain)
-        let steps = max(1, min(Int(span / Self.moveInterval) / 2, rooms.count / Self.movesMin))
+        let steps = max(1, min(Int(span / Self.moveInterval) / 2, rooms.count))
         let perStep = (rooms.count + steps - 1) / steps
         Task {
             for start in stride(from: 0, to: rooms.count, by: max(1, perStep)) {
@@ -149,9 +149,7 @@ final class ClusterRooms: Sendable {
     }
 
     /// Between the moves of a drain.
-    private static let moveInterval = Duration.milliseconds(100)
-    /// Rooms that are moved together at least.
-    private static let movesMin = 2
+    private static let moveInterval = Duration.milliseconds(200)
 
     var sample: ClusterSample {
         ClusterSample(

@@ -25,7 +25,14 @@ extension GatewayContext {
                     let address = cluster.other(named: home)?.address.flatMap(NodeAddress.init)
                 else { return false }
                 return await nodes.close(room, at: address, signedBy: key)
-            }, findCoordinator: { await claim(RoomHomes.coordinatorRoom) }, relay: { coordination.relay($0) })
+            }, findCoordinator: { await claim(RoomHomes.coordinatorRoom) }, relay: { coordination.relay($0) },
+            url: { claim in
+                switch claim {
+                case .here: cluster.beat.url
+                case .elsewhere(let node): cluster.other(named: node)?.url
+                case .unavailable, .draining: nil
+                }
+            })
     }
 
     /// The route for messages of other nodes. Only their port has it.

@@ -4,7 +4,7 @@ internal import Sockets
 internal import Wire
 
 /// Graceful shutdown: admits no connections, notifies all clients, and stops all shards together when they are empty or the deadline has
-/// passed.
+/// passed. In a cluster, rooms move to other nodes instead, and connections to other nodes end after them.
 final class DrainCoordinator {
     private let context: ShardContext
     private let slots: SlotTable<ParticipantConnection>
@@ -14,12 +14,21 @@ final class DrainCoordinator {
     private var phase = Phase.serving
     /// Shards that have reported to be empty.
     private var emptyShards: Set<Int> = []
+    private var tunnelEnds = TunnelEnds()
 
     private enum Phase {
         case serving
         case draining(until: Instant)
         /// All connections are being closed; the loop stops at this time at the latest.
         case closing(until: Instant)
+    }
+
+    /// In a cluster: the ends of connections that are forwarded through this node. They are spread, as the moves of rooms are.
+    private struct TunnelEnds {
+        static var interval: Duration { .milliseconds(200) }
+        /// All tunnels are ended within this time, unless clients come back to this node.
+        static var steps: Int { 100 }
+        var nextAt: Instant?
     }
 
     /// The time for close handshakes.
@@ -61,11 +70,23 @@ final class DrainCoordinator {
     func finishIfEmpty() {
         // Rooms without anybody connected must move as well.
         guard isDraining, context.counters.participants == 0, !rooms.hasRemoteParticipants, http.isIdle, channels.isEmpty,
-            context.gateway.cluster?.hasRooms != true || isClosing,
-            !emptyShards.contains(context.index)
+            context.gateway.cluster?.hasRooms != true || isClosing, isClosing || !endTunnels(), !emptyShards.contains(context.index)
         else { return }
         for shard in context.shardIndices where shard != context.index { context.post(.emptied(shard: context.index), to: shard) }
         noteEmptied(context.index)
+    }
+
+    /// Ends some of the connections that are forwarded through this node.
+    ///
+    /// - Returns: whether others are left.
+    private func endTunnels() -> Bool {
+        guard context.loop.tunnelCount > 0 else { return false }
+        if tunnelEnds.nextAt.map({ $0 <= context.now }) ?? true {
+            context.loop.endTunnels(atMost: 1 + context.loop.tunnelCount / TunnelEnds.steps)
+            tunnelEnds.nextAt = context.now + TunnelEnds.interval
+        }
+        context.wake(within: TunnelEnds.interval)
+        return context.loop.tunnelCount > 0
     }
 
     func noteEmptied(_ shard: Int) {

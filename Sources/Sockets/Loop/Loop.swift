@@ -264,6 +264,12 @@ package import Wire
         for edge in edges.open { edge.breakTunnel(to: name) }
     }
 
+    /// Breaks some tunnels, so that their clients connect again.
+    package func endTunnels(atMost limit: Int) {
+        let rest = max(0, counters.tunnelsOpen - limit)
+        for edge in edges.open where counters.tunnelsOpen > rest { edge.breakTunnel(to: nil) }
+    }
+
     // MARK: Request bodies
 
     /// The time for a client to send the body of an HTTP request, and to acknowledge a piece of a response.

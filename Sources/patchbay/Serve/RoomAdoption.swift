@@ -52,12 +52,22 @@ extension RoomRecovery {
         guard room != RoomHomes.coordinatorRoom else { return await takeCallsOver(log) }
         do {
             _ = try await loadSession(of: room)
-            if let restored { try await adopt(restored) }
         } catch {
             log?.error(
                 "the store does not answer, so a room may lack its session", metadata: ["room": "\(room)", "error": "\(error)"])
         }
+        guard let restored else { return }
+        // Participants need not wait for the writes before it.
+        Task {
+            do {
+                try await adopt(restored)
+            } catch {
+                log?.warning(
+                    "the store does not know yet that a room is at home here", metadata: ["room": "\(room)", "error": "\(error)"])
+            }
+        }
     }
+
     /// Another node is the room's home.
     func forget(_ room: String, _ dispatch: DispatchInbox) {
         guard room == RoomHomes.coordinatorRoom else { return forgetSession(of: room) }
