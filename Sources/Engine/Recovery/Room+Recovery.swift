@@ -12,10 +12,8 @@ extension Room {
 
     /// Linear in the whole state.
     ///
-    /// - Parameters:
-    ///   - now: for playout positions and ages; nil is the time of the last input.
-    ///   - lastSeq: number of a participant's last event.
-    package func image(at now: Instant? = nil, lastSeq: (ParticipantHandle) -> UInt64) -> RoomImage {
+    /// - Parameter now: for playout positions and ages; nil is the time of the last input.
+    package func image(at now: Instant? = nil) -> RoomImage {
         let now = now ?? self.now
         let sids = tracks.values.map(\.info.sid)
         return RoomImage(
@@ -24,7 +22,7 @@ extension Room {
                 emptyTimeoutMs: settings.emptyTimeout.inMilliseconds, departureTimeoutMs: settings.departureTimeout.inMilliseconds,
                 agents: settings.agents, wasUsed: members.wasUsed, isDraining: phase == .draining),
             counters: RoomImage.Counters(alias: tracks.lastAlias, subscription: tracks.subscriptionCount),
-            members: members.participants.map { RoomImage.Member($0, tracks: sids, lastSeq: lastSeq($0.handle), at: now) },
+            members: members.participants.map { RoomImage.Member($0, tracks: sids, at: now) },
             tracks: tracks.values.map { RoomImage.Track($0, tracks.playouts[$0.info.sid], at: now) }, speakers: tracks.speakers.active,
             agents: RoomImage.Agents(
                 waiting: waitingAgents.map { RoomImage.Agents.Wait(agent: $0.agent, reason: $0.reason) },

@@ -8,8 +8,6 @@ extension RoomImage {
         var permission: Permission
         var tokens: ResumeTokens
         var state: State
-        /// Number of the last event for it.
-        package var lastSeq: UInt64
 
         /// Properties that do not change after the join.
         package struct Stay: Sendable, Hashable, Decodable {
@@ -43,12 +41,9 @@ extension RoomImage {
 }
 
 extension RoomImage.Member {
-    /// JavaScript's largest integer; far more than events occur.
-    private static let seqMax: UInt64 = 1 << 53
+    var isValid: Bool { !stay.identity.text.isEmpty }
 
-    var isValid: Bool { !stay.identity.text.isEmpty && lastSeq < Self.seqMax }
-
-    init(_ participant: Participant, tracks: [TrackSID], lastSeq: UInt64, at now: Instant) {
+    init(_ participant: Participant, tracks: [TrackSID], at now: Instant) {
         stay = Stay(
             sid: participant.sid, identity: participant.identity, kind: participant.kind, session: participant.sessionID,
             isRoomAdmin: participant.isRoomAdmin, autoSubscribe: participant.autoSubscribe, receivesText: participant.receivesText,
@@ -62,7 +57,6 @@ extension RoomImage.Member {
             isHeld: participant.isHeld, isMutedByAdmin: participant.isMutedByAdmin, subscribed: tracks.filter { overrides[$0] == true },
             unsubscribed: tracks.filter { overrides[$0] == false }, agent: participant.activity.announced,
             refreshMs: (participant.refreshAt - now).age)
-        self.lastSeq = lastSeq
     }
 
     fileprivate var admission: Admission {

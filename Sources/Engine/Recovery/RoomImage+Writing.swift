@@ -73,7 +73,6 @@ extension RoomImage.Member: JSONWritable {
             json.write(permission)
             json.writeMember("tokens", tokens)
             json.writeMember("state", state)
-            json.writeMember("last_seq", lastSeq)
         }
     }
 }

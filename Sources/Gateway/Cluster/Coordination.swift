@@ -84,6 +84,16 @@ final class Coordination: Sendable {
         for mailbox in cluster.mailboxes { mailbox.send(.cluster(.announceRooms)) }
     }
 
+    /// Where the coordinator is, which becomes this node if there is none; without the broker, where it was last.
+    func find() async -> RoomClaim {
+        switch await cluster.locate(RoomHomes.coordinatorRoom) {
+        case .here: return .here
+        case .elsewhere(let beat): return .elsewhere(node: beat.node.description)
+        case .draining: return .draining
+        case .unavailable: return knownCoordinator.map(RoomClaim.elsewhere) ?? .unavailable
+        }
+    }
+
     // MARK: Sending
 
     /// Called on any thread.
@@ -119,11 +129,16 @@ final class Coordination: Sendable {
         case .takenForEnded: break
         case .command(_, let room):
             guard let home = await home(of: room) else { return }
-            home == name ? deliver(message) : outbox(to: home).append(message)
+            pass(message, to: home)
         case .dispatch, .calls:
             guard let coordinator = await coordinator() else { return }
-            coordinator == name ? deliver(message) : outbox(to: coordinator).append(message)
+            pass(message, to: coordinator)
         }
+    }
+
+    private func pass(_ message: NodeMessage, to node: String) {
+        if node == name { return deliver(message) }
+        if !outbox(to: node).append(message) { cluster.counters.messagesLost.add(1, ordering: .relaxed) }
     }
 
     /// - Returns: nil if the task is cancelled.

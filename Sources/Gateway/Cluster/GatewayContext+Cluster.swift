@@ -9,23 +9,22 @@ extension GatewayContext {
     /// The services' way to the other nodes; nil for a gateway that runs alone.
     var clusterControl: ClusterControl? {
         guard let cluster, let coordination else { return nil }
-        let claim: @Sendable (String) async -> RoomClaim = { room in
-            switch await cluster.locate(room) {
-            case .here: .here
-            case .elsewhere(let home): .elsewhere(node: home.node.description)
-            case .unavailable: .unavailable
-            case .draining: .draining
-            }
-        }
         return ClusterControl(
-            claim: claim,
+            claim: { room in
+                switch await cluster.locate(room) {
+                case .here: .here
+                case .elsewhere(let home): .elsewhere(node: home.node.description)
+                case .unavailable: .unavailable
+                case .draining: .draining
+                }
+            },
             find: { await cluster.find($0) },
             close: { [nodes, keysInUse] room in
                 guard let nodes, let key = keysInUse.current.signer, case .elsewhere(let home) = await cluster.find(room),
                     let address = cluster.other(named: home)?.address.flatMap(NodeAddress.init)
                 else { return false }
                 return await nodes.close(room, at: address, signedBy: key)
-            }, findCoordinator: { await claim(RoomHomes.coordinatorRoom) }, relay: { coordination.relay($0) },
+            }, findCoordinator: { await coordination.find() }, relay: { coordination.relay($0) },
             url: { claim in
                 switch claim {
                 case .here: cluster.beat.url

@@ -19,6 +19,7 @@ final class NodeOutbox: Sendable {
         var number: UInt64 = 0
     }
 
+    private static let messagesMax = 10_000
     private static let batchMax = 256
     /// Of a batch with more than one message. A request's body has at most 1 MiB.
     private static let bytesMax = 512 << 10
@@ -39,13 +40,16 @@ final class NodeOutbox: Sendable {
         (self.sender, self.send, self.giveBack) = (sender, send, giveBack)
     }
 
-    func append(_ message: NodeMessage) {
-        let begins = state.withLock { state in
+    /// - Returns: false if too many messages are waiting.
+    func append(_ message: NodeMessage) -> Bool {
+        let (isAppended, begins) = state.withLock { state in
+            guard state.queue.count < Self.messagesMax else { return (false, false) }
             state.queue.append(message)
             defer { state.isSending = true }
-            return !state.isSending
+            return (true, !state.isSending)
         }
         if begins { Task { await sendAll() } }
+        return isAppended
     }
 
     private func sendAll() async {

@@ -41,7 +41,7 @@ extension RoomHost {
         guard let index = table.index(named: name), let hosted = table[index] else { return nil }
         hosted.term.isDirty = false
         hosted.term.isHalted = isLast
-        return hosted.room.image(at: context.now) { _ in 0 }
+        return hosted.room.image(at: context.now)
     }
 
     /// Inputs that came while the room stood still follow.

@@ -161,7 +161,7 @@ struct RestoreTests {
         call.world.now = call.world.now + .milliseconds(1)
         let text = String(repeating: "word ", count: 20)
         call.world.send(call.helper, .segment(TranscriptSegment(id: "s", role: .assistant, text: text, final: true)))
-        let heard = call.world.room.image(at: call.world.now) { _ in 0 }.tracks[0].playout?.utterance?.heard ?? 0
+        let heard = call.world.room.image(at: call.world.now).tracks[0].playout?.utterance?.heard ?? 0
         let handles = try call.world.loseNode(reason)
         let (ann, helper) = (try #require(handles["ann"]), try #require(handles["helper"]))
         let events = call.world.takeEvents(ann)

@@ -6,7 +6,7 @@ import Wire
 extension RoomWorld {
     /// The image as the next node reads it.
     func image() throws -> RoomImage {
-        try #require(RoomImage(room.image(at: now) { UInt64($0.slot) }.bytes))
+        try #require(RoomImage(room.image(at: now).bytes))
     }
 
     /// The room's node dies, and another one continues it from an image. Its clock differs, and its patch panels are empty.
