@@ -9,13 +9,13 @@ import Wire
 
 /// Users' channels, calls and dispatch of several gateways, which one of them serves.
 @Suite(.onOwnThread, .serialized, .enabled(if: NATSServer.isInstalled), .timeLimit(.minutes(2)))
-struct CoordinatorTests {
+final class CoordinatorTests {
+    private let directory = FileManager.default.temporaryDirectory.appending(path: "coordinator-\(UUID().uuidString)").path
     private let cluster: TestCluster
     private let (first, second): (CoordinatedNode, CoordinatedNode)
     private let (ann, bob): (UserID, UserID)
 
     init() async throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "coordinator-\(UUID().uuidString)").path
         let store = try StorePlace(directory: directory).open(masterKeys: [MasterKey()])
         cluster = try TestCluster()
         first = try CoordinatedNode(cluster, store)
@@ -27,6 +27,8 @@ struct CoordinatorTests {
         let nodes = [first, second]
         try Patience.until("one node is the coordinator") { try nodes.count { try $0.isCoordinator } == 1 }
     }
+
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
 
     @Test func usersOfDifferentNodesCallEachOther() throws {
         let (annPhone, bobPhone) = (try first.device(of: ann), try second.device(of: bob))
