@@ -55,6 +55,7 @@ package final class Gateway: Service {
                 cluster, build: settings.version, directory: context.directory, mailboxes: context.mailboxes)
             let client = try NodeClient(trust: cluster.trust, serverName: cluster.serverName)
             (context.cluster, context.nodes) = (rooms, client)
+            context.queries = NodeQueries(rooms, client, key: cluster.key, rooms: context.rooms)
             let coordination = Coordination(rooms, client, key: cluster.key, rooms: context.rooms, calls: calls, dispatch: dispatch)
             context.coordination = coordination
             cluster.node.connect(to: rooms, coordination)
@@ -180,6 +181,7 @@ extension GatewayContext {
         let document = OperationRoutes.document(of: routes, version: settings.version)
         router = Router(routes: routes + [document], origins: origins, failures: failures)
         operationsRouter = Router(routes: operations, origins: origins, failures: failures)
-        nodesRouter = Router(routes: routes + [document, messagesRoute].compactMap(\.self), origins: origins, failures: failures)
+        let ofNodes = [messagesRoute, queries?.route].compactMap(\.self)
+        nodesRouter = Router(routes: routes + [document] + ofNodes, origins: origins, failures: failures)
     }
 }

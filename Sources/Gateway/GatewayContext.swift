@@ -40,6 +40,7 @@ struct GatewayContext: Sendable {
     var cluster: ClusterRooms?
     var nodes: NodeClient?
     var coordination: Coordination?
+    var queries: NodeQueries?
     private let trunks: [Trunk]
 
     init(

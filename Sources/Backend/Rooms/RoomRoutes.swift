@@ -90,7 +90,7 @@ struct RoomList: Encodable, Described {
 }
 
 /// A room in the list of open rooms.
-package struct RoomListEntry: Encodable, Sendable, Described {
+package struct RoomListEntry: Codable, Sendable, Described {
     var sid: RoomSID
     var name: String
     var metadata: String

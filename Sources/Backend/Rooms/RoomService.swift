@@ -11,20 +11,50 @@ package struct RoomService: Sendable {
         self.shards = shards
     }
 
-    /// All shards' open rooms, oldest first. Not an atomic snapshot: each shard answers on its own. A stopped gateway reports none.
+    /// All open rooms, oldest first, of the whole cluster. Not an atomic snapshot: each shard answers on its own. A gateway that has stopped
+    /// reports none, and rooms of nodes that do not answer are missing.
     package func rooms() async -> [RoomListEntry] {
-        let rooms = await askAll(.rooms).flatMap { answer -> [RoomListEntry] in
-            if case .rooms(let rooms) = answer { rooms } else { [] }
-        }
-        return rooms.sorted { ($0.createdAt, $0.name) < ($1.createdAt, $1.name) }
+        async let others = askOthers(.rooms, as: RoomListEntry.self)
+        let rooms = await roomsHere() + others
+        return Self.unique(rooms, by: \.sid).sorted { ($0.createdAt, $0.name) < ($1.createdAt, $1.name) }
     }
 
     /// Snapshots of all open rooms, as in audit events; otherwise like `rooms()`.
     package func snapshots() async -> [Room.Snapshot] {
-        let snapshots = await askAll(.snapshots).flatMap { answer -> [Room.Snapshot] in
+        async let others = askOthers(.snapshots, as: Room.Snapshot.self)
+        let snapshots = await snapshotsHere() + others
+        return Self.unique(snapshots, by: \.info.sid).sorted { ($0.info.createdAt, $0.info.name) < ($1.info.createdAt, $1.info.name) }
+    }
+
+    private func roomsHere() async -> [RoomListEntry] {
+        await askAll(.rooms).flatMap { answer -> [RoomListEntry] in
+            if case .rooms(let rooms) = answer { rooms } else { [] }
+        }
+    }
+
+    private func snapshotsHere() async -> [Room.Snapshot] {
+        await askAll(.snapshots).flatMap { answer -> [Room.Snapshot] in
             if case .snapshots(let snapshots) = answer { snapshots } else { [] }
         }
-        return snapshots.sorted { ($0.info.createdAt, $0.info.name) < ($1.info.createdAt, $1.info.name) }
+    }
+
+    /// The answer of this node to a question of another one.
+    package func answer(_ query: NodeQuery) async throws -> [UInt8] {
+        switch query {
+        case .rooms: try JSON.encode(await roomsHere(), names: .asDeclared)
+        case .snapshots: try JSON.encode(await snapshotsHere(), names: .asDeclared)
+        }
+    }
+
+    private func askOthers<Element: Decodable>(_ query: NodeQuery, as _: Element.Type) async -> [Element] {
+        guard let cluster = shards.cluster else { return [] }
+        return await cluster.ask(query).flatMap { (try? JSON.decode([Element].self, from: $0, names: .asDeclared)) ?? [] }
+    }
+
+    /// A room that moves may be open at two nodes for a moment.
+    private static func unique<Element>(_ elements: [Element], by sid: KeyPath<Element, RoomSID>) -> [Element] {
+        var known: Set<RoomSID> = []
+        return elements.filter { known.insert($0[keyPath: sid]).inserted }
     }
 
     /// Returns the participants with the worst connections on all shards, and the number of all participants. Like `rooms()`, not an

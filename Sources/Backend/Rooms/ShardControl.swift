@@ -91,17 +91,25 @@ package struct ClusterControl: Sendable {
     /// The node that serves channels, calls and dispatch.
     package var findCoordinator: @Sendable () async -> RoomClaim
     package var relay: NodeRelay
+    /// The answers of the other nodes that run, and answer in time.
+    package var ask: @Sendable (NodeQuery) async -> [[UInt8]]
     /// Where clients reach the node of a claim itself; nil if only a load balancer leads there.
     package var url: @Sendable (RoomClaim) -> String?
 
     package init(
         claim: @escaping @Sendable (_ room: String) async -> RoomClaim, find: @escaping @Sendable (_ room: String) async -> RoomClaim,
         close: @escaping @Sendable (_ room: String) async -> Bool, findCoordinator: @escaping @Sendable () async -> RoomClaim,
-        relay: @escaping NodeRelay, url: @escaping @Sendable (RoomClaim) -> String?
+        relay: @escaping NodeRelay, ask: @escaping @Sendable (NodeQuery) async -> [[UInt8]],
+        url: @escaping @Sendable (RoomClaim) -> String?
     ) {
         (self.claim, self.find, self.close) = (claim, find, close)
-        (self.findCoordinator, self.relay, self.url) = (findCoordinator, relay, url)
+        (self.findCoordinator, self.relay, self.ask, self.url) = (findCoordinator, relay, ask, url)
     }
+}
+
+/// A question to each node of a cluster.
+package enum NodeQuery: String, Sendable {
+    case rooms, snapshots
 }
 
 package enum RoomClaim: Sendable, Hashable {

@@ -274,7 +274,7 @@ extension Room {
     }
 
     /// State of a room when an audit event is recorded.
-    package struct Snapshot: Sendable, Hashable {
+    package struct Snapshot: Sendable, Hashable, Codable {
         package var info: RoomInfo
         /// Agents and recorders excluded.
         package var participantCount = 0

@@ -8,7 +8,7 @@ internal import Sockets
 extension GatewayContext {
     /// The services' way to the other nodes; nil for a gateway that runs alone.
     var clusterControl: ClusterControl? {
-        guard let cluster, let coordination else { return nil }
+        guard let cluster, let coordination, let queries else { return nil }
         return ClusterControl(
             claim: { room in
                 switch await cluster.locate(room) {
@@ -25,6 +25,7 @@ extension GatewayContext {
                 else { return false }
                 return await nodes.close(room, at: address, signedBy: key)
             }, findCoordinator: { await coordination.find() }, relay: { coordination.relay($0) },
+            ask: { await queries.ask($0) },
             url: { claim in
                 switch claim {
                 case .here: cluster.beat.url

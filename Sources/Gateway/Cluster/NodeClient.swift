@@ -43,6 +43,17 @@ struct NodeClient: Sendable {
         return await send(request, timeout: Self.messagesTimeout).status == .noContent
     }
 
+    /// Asks another node.
+    ///
+    /// - Returns: nil if it does not answer.
+    func ask(_ sealed: [UInt8], path: String, at address: NodeAddress) async -> [UInt8]? {
+        let request = OutgoingHTTPRequest(
+            url: url(address, path), connectTo: address.description,
+            headers: [OutgoingHeader("content-type", "application/octet-stream")], body: sealed)
+        let response = await send(request, timeout: Self.messagesTimeout)
+        return response.status == .ok ? response.body : nil
+    }
+
     /// The path of a node's route for messages of other nodes.
     static let messagesPath = "/cluster/messages"
     private static let messagesTimeout = Duration.seconds(2)

@@ -63,6 +63,17 @@ struct ClusterRoomTests {
         #expect(answer.fields["patchbay-elsewhere"] == nil, "names of nodes are not for clients")
     }
 
+    @Test func anyNodeListsTheRoomsOfAllNodes() throws {
+        _ = try Caller(first, room: "one", identity: "ann")
+        _ = try Caller(second, room: "two", identity: "bob")
+        let token = TestToken.administering { $0.roomList = true }
+        for gateway in [first, second] {
+            let ask = HTTPAsk(path: "/v1/rooms", fields: [("Authorization", "Bearer \(token)"), ("Connection", "close")])
+            let rooms = try #require(try ask.answer(port: gateway.port)?.json?["rooms"] as? [[String: Any]])
+            #expect(Set(rooms.map { $0["name"] as? String }) == ["one", "two"])
+        }
+    }
+
     @Test func roomWithoutAHomeIsNotFound() throws {
         let token = TestToken.administering { ($0.roomAdmin, $0.room) = (true, "r") }
         let ask = HTTPAsk(path: "/v1/rooms/r", fields: [("Authorization", "Bearer \(token)"), ("Connection", "close")])
