@@ -84,12 +84,15 @@ class Cluster:
 
     Parameters:
         network: `Namespaces` or `Loopback`.
+        have_urls: whether clients are told the node's own URL (`cluster.url`).
+        settings: for all gateways, beside those that they need here.
     """
 
     NODES = ["n1", "n2", "n3"]
 
-    def __init__(self, network, patchbay):
+    def __init__(self, network, patchbay, have_urls=False, settings=None):
         self.network, self.patchbay = network, os.path.abspath(patchbay)
+        self.have_urls, self.added_settings = have_urls, settings or {}
         self.folder = tempfile.mkdtemp(prefix="patchbay-cluster-")
         self.postgres = None
         self.gateways = {}
@@ -150,20 +153,26 @@ class Cluster:
 
     def add_gateway(self, node, addresses, ports, nats):
         address = addresses[node]
+        cluster = {
+            "nats": [nats], "address": f"{address}:{ports[1]}", "host": address, "ca_file": f"{self.folder}/ca.pem",
+            "trusted_nodes": sorted({addresses[other] for other in self.NODES}),
+        }
+        if self.have_urls:
+            cluster["url"] = f"wss://{address}:{ports[0]}"
+        self.gateways[node] = self.make_gateway(node, address, ports, {
+            "public_url": f"wss://{addresses['n1']}:{ports[0]}", "database": self.database, "cluster": cluster, **self.added_settings})
+
+    def make_gateway(self, name, address, ports, settings):
+        """Returns a gateway that has not been started; without `cluster` in its settings it runs alone."""
         settings = {
             "host": address, "port": ports[0], "shards": 1, "cert": f"{self.folder}/server.pem", "key": f"{self.folder}/server.key",
-            "keys": {KEY: SECRET}, "public_url": f"wss://{addresses['n1']}:{ports[0]}", "node": node, "database": self.database,
-            "master_key_file": f"{self.folder}/master.key", "metrics_host": address, "metrics_port": ports[2], "drain_timeout": 30,
-            "webhook": {"urls": [self.endpoint.url]}, "room": {"departure_timeout": 2},
-            "cluster": {
-                "nats": [nats], "address": f"{address}:{ports[1]}", "host": address, "ca_file": f"{self.folder}/ca.pem",
-                "trusted_nodes": sorted({addresses[other] for other in self.NODES}),
-            },
+            "keys": {KEY: SECRET}, "node": name, "master_key_file": f"{self.folder}/master.key", "metrics_host": address,
+            "metrics_port": ports[2], "drain_timeout": 30, "webhook": {"urls": [self.endpoint.url]}, "room": {"departure_timeout": 2},
+            **settings,
         }
         # JSON is YAML.
-        path = self.write_file(f"{node}.yaml", json.dumps(settings))
-        command = [self.patchbay, "serve", "--config", path]
-        self.gateways[node] = Gateway(node, self.network, address, ports, command, f"{self.folder}/{node}.log")
+        command = [self.patchbay, "serve", "--config", self.write_file(f"{name}.yaml", json.dumps(settings))]
+        return Gateway(name, self.network, address, ports, command, f"{self.folder}/{name}.log")
 
     def start(self):
         for gateway in self.gateways.values():

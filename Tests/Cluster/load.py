@@ -14,14 +14,17 @@ LINE = re.compile(
 
 
 class Load:
-    def __init__(self, program, cluster, calls, verbose):
+    """Calls whose connections go to gateways in turn: to all of the cluster, or to those in `gateways`."""
+
+    def __init__(self, program, cluster, calls, verbose=False, gateways=None, joins_per_second=100):
         self.calls, self.verbose = calls, verbose
         self.joined = self.hearing = 0
         self.homes = {}
         self.changed = 0.0
-        urls = [part for gateway in cluster.gateways.values() for part in ("--url", f"{gateway.name}={gateway.url}")]
-        command = [program, *urls, "--calls", str(calls), "--ca", cluster.folder + "/ca.pem", "--api-key", KEY, "--api-secret", SECRET,
-                   "--progress", "0.25"]
+        gateways = gateways or cluster.gateways.values()
+        urls = [part for gateway in gateways for part in ("--url", f"{gateway.name}={gateway.url}")]
+        command = [program, *urls, "--calls", str(calls), "--joins-per-second", str(joins_per_second), "--ca", cluster.folder + "/ca.pem",
+                   "--api-key", KEY, "--api-secret", SECRET, "--progress", "0.25"]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1, preexec_fn=die_with_parent,
             start_new_session=True)

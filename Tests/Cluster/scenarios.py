@@ -14,22 +14,13 @@ import time
 from dataclasses import dataclass
 
 from cluster import KEY, SECRET, wait_until
+from table import Row
 
 BASELINE_SECONDS = 10
 OUTAGE_SECONDS = 30
 PARTITION_SECONDS = 12
 DRAIN_TIMEOUT = 60
 SETTLE_TIMEOUT = 40
-
-
-@dataclass
-class Row:
-    """A line of the table: passed, failed, or not checked if `passed` is None."""
-
-    what: str
-    asked: str
-    seen: str
-    passed: bool | None
 
 
 @dataclass

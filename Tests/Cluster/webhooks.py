@@ -3,7 +3,7 @@
 import collections
 import time
 
-from scenarios import Row
+from table import Row
 
 TIMEOUT = 90
 # Of one call: the same for both parties, one after the other.
