@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: setup setup-tests models demo test test-web test-store test-cluster test-browser screens bench simulate simulate-cluster fuzz fuzz-api budget format dist npm wheel test-python test-packages reference certs interop clean help
+.PHONY: setup setup-tests models demo test test-web test-store test-cluster test-browser screens bench bench-cluster simulate simulate-cluster fuzz fuzz-api budget format dist npm wheel test-python test-packages reference certs interop clean help
 
 SWIFT ?= swift
 
@@ -61,6 +61,12 @@ bench: setup certs ## measure calls, fan-out and conversations on this machine (
 	$(SWIFT) build -c release --product patchbay-loadtest
 	$(SWIFT) build -c release --product patchbay-barge-in
 	@loadtest/bench
+
+bench-cluster: setup-tests certs ## measure what a cluster costs: frames across nodes, records of rooms, placement of calls (5 minutes)
+	$(SWIFT) build -c release --product patchbay
+	$(SWIFT) build -c release --product patchbay-cluster-load
+	$(SWIFT) build -c release --product patchbay-loadtest
+	@loadtest/bench-cluster
 
 # A failure prints the seed that reproduces it.
 SEEDS ?= 1000
