@@ -5,6 +5,7 @@ import json
 import os
 import socket
 import ssl
+import time
 from urllib.parse import urlsplit
 
 TIMEOUT = 15
@@ -47,29 +48,32 @@ class Channel:
         return self.wait_for(lambda message: message["type"] == kind)["data"]
 
     def wait_for(self, is_wanted) -> dict:
+        deadline = time.monotonic() + TIMEOUT
         while True:
             for message in self.messages:
                 if is_wanted(message):
                     self.messages.remove(message)
                     return message
-            self.messages.append(self.receive())
+            if time.monotonic() > deadline:
+                raise SystemExit(f"{self.what}: no answer within {TIMEOUT} s; other messages: {self.messages}")
+            # Pings come at least every five seconds.
+            self.messages += [message for message in [self.receive()] if message]
 
-    def receive(self) -> dict:
-        while True:
-            opcode, length = self.read(2)
-            # The gateway neither fragments nor masks.
-            if length == 126:
-                length = int.from_bytes(self.read(2))
-            elif length == 127:
-                length = int.from_bytes(self.read(8))
-            payload = self.read(length)
-            opcode &= 0x0F
-            if opcode == TEXT:
-                return json.loads(payload)
-            if opcode == PING:
-                self.send(PONG, payload)
-            elif opcode == CLOSE:
-                raise SystemExit(f"{self.what} was closed with {int.from_bytes(payload[:2])} {payload[2:].decode()}")
+    def receive(self) -> dict | None:
+        """Returns the next message; nothing if it was a ping."""
+        opcode, length = self.read(2)
+        # The gateway neither fragments nor masks.
+        if length == 126:
+            length = int.from_bytes(self.read(2))
+        elif length == 127:
+            length = int.from_bytes(self.read(8))
+        payload = self.read(length)
+        opcode &= 0x0F
+        if opcode == PING:
+            self.send(PONG, payload)
+        elif opcode == CLOSE:
+            raise SystemExit(f"{self.what} was closed with {int.from_bytes(payload[:2])} {payload[2:].decode()}")
+        return json.loads(payload) if opcode == TEXT else None
 
     def read(self, count: int) -> bytes:
         found = self.stream.read(count)

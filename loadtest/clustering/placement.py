@@ -1,7 +1,7 @@
 """Whether the connections of two-party calls end at the home of their room, or are forwarded to it.
 
 A call is a session of a user with an assistant, as apps start it: `POST /v1/sessions/start` goes through a load balancer to the nodes in
-turn. Each node has a worker, which takes the job there. Both parties then get a URL and a token.
+turn. Each node has a worker, one of which takes the job. Both parties then get a URL and a token.
 """
 
 import http.client
@@ -9,8 +9,9 @@ import itertools
 import json
 import random
 import ssl
+import threading
 
-from cluster import KEY, SECRET, Gateway
+from cluster import KEY, SECRET, Gateway, wait_until
 from soaking.gateway import token
 from table import Row
 
@@ -37,6 +38,31 @@ class Session:
         return self.connected == self.homes
 
 
+class Worker(threading.Thread):
+    """Accepts all jobs that it is offered: those of its node's rooms, or those of any node's."""
+
+    def __init__(self, url: str, tls: ssl.SSLContext, accepted: dict[str, dict]) -> None:
+        super().__init__(daemon=True)
+        claims = {"sub": f"assistant:{ASSISTANT}", "video": {"agent": True}}
+        self.channel = Channel(url, "/v1/events", token(claims, SECRET, KEY), tls)
+        # Replies by room.
+        self.accepted = accepted
+        self.channel.event("hello")
+        self.channel.request("worker.register", assistant_id=ASSISTANT, capacity=1_000)
+        self.start()
+
+    def run(self) -> None:
+        while True:
+            try:
+                message = self.channel.receive()
+                if message and message["type"] == "job.offered":
+                    reply = self.channel.request("job.accept", job=message["data"]["job"]["id"])
+                    self.accepted[reply["room_name"]] = reply
+            except (SystemExit, OSError, ValueError):
+                # The channel was closed; a missing job is noticed where it is waited for.
+                return
+
+
 class Calls:
     def __init__(self, bed: Testbed) -> None:
         self.bed = bed
@@ -44,22 +70,14 @@ class Calls:
         self.gateways = list(bed.cluster.gateways.values())
         self.balancer = itertools.cycle(self.gateways)
         self.users = itertools.count(1)
-        claims = {"sub": f"assistant:{ASSISTANT}", "video": {"agent": True}}
-        self.workers = {}
-        for gateway in self.gateways:
-            worker = Channel(gateway.url, "/v1/events", token(claims, SECRET, KEY), self.tls)
-            worker.event("hello")
-            worker.request("worker.register", assistant_id=ASSISTANT, capacity=1_000)
-            self.workers[gateway.name] = worker
+        self.jobs: dict[str, dict] = {}
+        self.workers = [Worker(gateway.url, self.tls, self.jobs) for gateway in self.gateways]
 
     def start(self) -> Session:
         user, gateway = f"user-{next(self.users)}", next(self.balancer)
         started = self.post(gateway, "/v1/sessions/start", user, {"context": "phone", "assistant_id": ASSISTANT})
-        worker = self.workers[gateway.name]
-        job = worker.event("job.offered")["job"]
-        if job["room"] != started["room_name"]:
-            raise SystemExit(f"a job for {job['room']} instead of {started['room_name']}")
-        return Session(user, started, worker.request("job.accept", job=job["id"]))
+        wait_until(f"a worker takes the job of {started['room_name']}", lambda: started["room_name"] in self.jobs, TIMEOUT)
+        return Session(user, started, self.jobs[started["room_name"]])
 
     def post(self, gateway: Gateway, path: str, user: str, body: dict) -> dict:
         connection = http.client.HTTPSConnection(gateway.address, gateway.port, context=self.tls, timeout=TIMEOUT)
@@ -116,8 +134,8 @@ class Calls:
         self.bed.await_empty()
 
     def close(self) -> None:
-        for worker in self.workers.values():
-            worker.close()
+        for worker in self.workers:
+            worker.channel.close()
 
 
 def placement(bed: Testbed) -> tuple[list[Row], dict]:
