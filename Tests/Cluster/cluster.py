@@ -163,7 +163,7 @@ class Cluster:
             "public_url": f"wss://{addresses['n1']}:{ports[0]}", "database": self.database, "cluster": cluster, **self.added_settings})
 
     def make_gateway(self, name, address, ports, settings):
-        """Returns a gateway that has not been started; without `cluster` in its settings it runs alone."""
+        """Returns a gateway that has not been started. Without `cluster` in its settings it runs alone; None leaves out a setting."""
         settings = {
             "host": address, "port": ports[0], "shards": 1, "cert": f"{self.folder}/server.pem", "key": f"{self.folder}/server.key",
             "keys": {KEY: SECRET}, "node": name, "master_key_file": f"{self.folder}/master.key", "metrics_host": address,
@@ -171,7 +171,8 @@ class Cluster:
             **settings,
         }
         # JSON is YAML.
-        command = [self.patchbay, "serve", "--config", self.write_file(f"{name}.yaml", json.dumps(settings))]
+        text = json.dumps({setting: value for setting, value in settings.items() if value is not None})
+        command = [self.patchbay, "serve", "--config", self.write_file(f"{name}.yaml", text)]
         return Gateway(name, self.network, address, ports, command, f"{self.folder}/{name}.log")
 
     def start(self):

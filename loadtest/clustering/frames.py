@@ -107,12 +107,16 @@ def records(bed: Testbed) -> tuple[list[Row], dict]:
                 interval = bed.measure()
                 check_load(bed, interval, [("n1",), ("alone",)])
                 costs = scaled(bed, interval)
-                figures.append({"round": number + 1, "share_of_core": costs, "interval": as_json(interval)})
+                writes = interval.writes / interval.seconds / bed.plan.calls
+                figures.append({
+                    "round": number + 1, "share_of_core": costs, "writes_per_call_and_second": writes, "interval": as_json(interval)})
                 print(f"  round {number + 1}: {CALLS_OF_A_NODE} calls take {costs['gateway']:+.1%} of a core more at the gateway, "
-                      f"and {costs['nats']:.1%} at nats-server", flush=True)
+                      f"and {costs['nats']:.1%} at nats-server, with {writes:.2f} writes per call and second", flush=True)
             bed.end(loads)
     gateway, nats = (Summary.of([figure["share_of_core"][name] for figure in figures]) for name in ("gateway", "nats"))
+    writes = Summary.of([figure["writes_per_call_and_second"] for figure in figures])
     return [
+        Row("records: writes per call and second", "–", writes.text(".2f"), None),
         Row(f"records of {CALLS_OF_A_NODE} calls, CPU of the gateway", f"≤ {RECORDS_MAX:.0%} of a core", gateway.text(".1%"),
             gateway.median <= RECORDS_MAX),
         Row(f"records of {CALLS_OF_A_NODE} calls, CPU of nats-server", "–", nats.text(".1%"), None),

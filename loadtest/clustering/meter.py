@@ -1,6 +1,8 @@
 """CPU time of processes and frames of gateways, in intervals, and statistics of several intervals."""
 
+import json
 import os
+import socket
 import statistics
 import time
 from dataclasses import dataclass
@@ -20,11 +22,13 @@ def cpu_seconds(pid: int) -> float:
 
 @dataclass
 class Interval:
-    """CPU seconds of each process, and frames that each gateway has sent to subscribers."""
+    """CPU seconds of each process, frames that each gateway has sent to subscribers, and writes of records."""
 
     seconds: float
     cpu: dict[str, float]
     frames: dict[str, float]
+    # Writes of records, at all nodes.
+    writes: int
 
     def busy(self, name: str, idle: dict[str, float]) -> float:
         """The share of a core that a process takes beyond its share without calls."""
@@ -39,8 +43,8 @@ class Interval:
 
 
 class Meter:
-    def __init__(self, processes: dict[str, Process]) -> None:
-        self.processes = processes
+    def __init__(self, processes: dict[str, Process], nats: tuple[str, int]) -> None:
+        self.processes, self.nats = processes, nats
 
     def interval(self, seconds: float) -> Interval:
         """Waits for so long, and returns what has happened."""
@@ -48,7 +52,7 @@ class Meter:
         time.sleep(seconds)
         after = self.read()
         cpu, frames = ({name: after[kind][name] - count for name, count in before[kind].items()} for kind in ("cpu", "frames"))
-        return Interval(after["time"] - before["time"], cpu, frames)
+        return Interval(after["time"] - before["time"], cpu, frames, after["writes"] - before["writes"])
 
     def read(self) -> dict:
         # One directly after the other; the gateways' answers take longer.
@@ -57,7 +61,17 @@ class Meter:
         frames = {
             name: process.metrics().get("patchbay_frames_sent_total", 0.0)
             for name, process in self.processes.items() if isinstance(process, Gateway)}
-        return {"time": now, "cpu": cpu, "frames": frames}
+        return {"time": now, "cpu": cpu, "frames": frames, "writes": self.writes()}
+
+    def writes(self) -> int:
+        """How often any record has been written: the last number in the bucket's stream."""
+        with socket.create_connection(self.nats, timeout=5) as connection, connection.makefile("rb") as answers:
+            connection.sendall(
+                b'CONNECT {"verbose":false}\r\nSUB _INBOX.bench.1 1\r\nPUB $JS.API.STREAM.INFO.KV_patchbay _INBOX.bench.1 0\r\n\r\n')
+            while not (line := answers.readline()).startswith(b"MSG "):
+                if not line:
+                    raise SystemExit("NATS does not tell how many records were written")
+            return json.loads(answers.read(int(line.split()[-1])))["state"]["last_seq"]
 
 
 @dataclass

@@ -58,7 +58,8 @@ class Cores(Loopback):
 class Testbed:
     def __init__(self, patchbay: str, cluster_load: str, load_test: str, plan: Plan) -> None:
         self.cluster_load, self.load_test, self.plan = cluster_load, load_test, plan
-        settings = {"public_url": PUBLIC_URL, "users": {"issuer": USERS_ISSUER, "algorithm": "HS256", "secret": USERS_SECRET}}
+        # Webhooks of joins would still be delivered during the measurements, by any node of the cluster.
+        settings = {"public_url": PUBLIC_URL, "webhook": None, "users": {"issuer": USERS_ISSUER, "algorithm": "HS256", "secret": USERS_SECRET}}
         network = Cores()
         self.cluster = Cluster(network, patchbay, have_urls=True, settings=settings)
         ports = [network.port(0) for _ in range(3)]
@@ -73,7 +74,7 @@ class Testbed:
         self.alone.start()
         self.cluster.await_ready(self.alone)
         processes: dict[str, Process] = {**self.gateways, "nats": self.cluster.nats}
-        self.meter = Meter(processes)
+        self.meter = Meter(processes, self.cluster.nats_address)
         time.sleep(WARM_UP_SECONDS)
         interval = self.meter.interval(idle_seconds)
         self.idle = {name: seconds / interval.seconds for name, seconds in interval.cpu.items()}
@@ -100,7 +101,7 @@ class Testbed:
         """Calls with state that changes, on several groups of gateways at the same time. Within a group, connections go to them in turn."""
         # Slowly enough that a call's first party is at home before the second one comes.
         loads = [
-            Load(self.cluster_load, self.cluster, self.plan.calls, gateways=[self.gateways[name] for name in group], joins_per_second=60)
+            Load(self.cluster_load, self.cluster, self.plan.calls, gateways=[self.gateways[name] for name in group], joins_per_second=25)
             for group in groups]
         try:
             for load in loads:
