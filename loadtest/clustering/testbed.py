@@ -59,7 +59,8 @@ class Testbed:
     def __init__(self, patchbay: str, cluster_load: str, load_test: str, plan: Plan) -> None:
         self.cluster_load, self.load_test, self.plan = cluster_load, load_test, plan
         # Webhooks of joins would still be delivered during the measurements, by any node of the cluster.
-        settings = {"public_url": PUBLIC_URL, "webhook": None, "users": {"issuer": USERS_ISSUER, "algorithm": "HS256", "secret": USERS_SECRET}}
+        users = {"issuer": USERS_ISSUER, "algorithm": "HS256", "secret": USERS_SECRET}
+        settings = {"public_url": PUBLIC_URL, "webhook": None, "users": users}
         network = Cores()
         self.cluster = Cluster(network, patchbay, have_urls=True, settings=settings)
         ports = [network.port(0) for _ in range(3)]
