@@ -15,7 +15,7 @@ package enum ClusterLimits {
     /// Time of writes that a room may save up, so that the replies of a join do not wait for the interval.
     package static let writeBurst: Duration = writeInterval * 3
     /// A room's home reads its record if it has neither read nor written it for this time.
-    package static let confirmationInterval: Duration = .seconds(2)
+    package static let confirmationInterval: Duration = .seconds(4)
     /// Minimum time between two visits to all rooms at home.
     package static let passInterval: Duration = .milliseconds(20)
     /// The time before another attempt after the broker did not answer.

@@ -124,6 +124,7 @@ package final class ClusterNode: Sendable {
     package func run() async {
         var machine = ClusterStateMachine(beat, seed: .random(in: 0 ... .max), at: .now)
         var others: [NodeBeat] = []
+        var pace = Pace(at: .now)
         let timer = Task { [wakeUp] in
             while !Task.isCancelled {
                 try? await Task.sleep(for: ClusterLimits.passInterval)
@@ -136,7 +137,9 @@ package final class ClusterNode: Sendable {
                 return (inbox.inputs, inbox.changed)
             }
             var effects: [ClusterStateMachine.Effect] = []
-            for room in changed { machine.handle(.changed(room: room), at: .now, into: &effects) }
+            // One write is enough for a change and for the promise of its reply.
+            let promised = Set(inputs.compactMap { if case .promised(let room, _) = $0 { room } else { nil } })
+            for room in changed.subtracting(promised) { machine.handle(.changed(room: room), at: .now, into: &effects) }
             for input in inputs { machine.handle(input, at: .now, into: &effects) }
             if machine.deadline <= .now { machine.handle(.deadlinePassed, at: .now, into: &effects) }
             let running = machine.others(at: .now)
@@ -147,6 +150,7 @@ package final class ClusterNode: Sendable {
                 rooms.nodesChanged(running)
             }
             for effect in effects { execute(effect) }
+            if pace.isHigh(after: inputs.count + changed.count, at: .now) { try? await Task.sleep(for: Pace.interval) }
         }
         timer.cancel()
         let (answers, promises) = inbox.withLock { inbox in
@@ -179,5 +183,28 @@ package final class ClusterNode: Sendable {
     /// A key of the bucket, in which names of rooms may not occur as they are. The room without a name is the coordinator's.
     package static func key(of room: String) -> String {
         room.isEmpty ? "coordinator" : "room." + Base64.urlSafe.encode(Array(room.utf8))
+    }
+}
+
+/// Whether inputs come so fast that it is cheaper to gather them than to wake for each.
+private struct Pace {
+    /// The time for which inputs are gathered.
+    static let interval = Duration.milliseconds(10)
+    private static let span = Duration.milliseconds(100)
+    private static let inputsMin = 20
+
+    private var since: Instant
+    private var count = 0
+    private var isHigh = false
+
+    init(at now: Instant) { since = now }
+
+    mutating func isHigh(after inputs: Int, at now: Instant) -> Bool {
+        count += inputs
+        if now - since >= Self.span {
+            isHigh = count >= Self.inputsMin
+            (since, count) = (now, 0)
+        }
+        return isHigh
     }
 }

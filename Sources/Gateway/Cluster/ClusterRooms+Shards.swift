@@ -105,7 +105,10 @@ extension ClusterRooms {
     ///
     /// - Parameter completion: gets false if this node is not the room's home any more. Called on any thread.
     func promise(_ room: String, completion: @escaping @Sendable (Bool) -> Void) {
-        guard let node = state.withLock({ $0.node }), node.echoAge < Self.promiseMax else { return completion(true) }
+        guard let node = state.withLock({ $0.node }), node.echoAge < Self.promiseMax else {
+            changed(room)
+            return completion(true)
+        }
         let number = state.withLock { state in
             state.lastPromise += 1
             state.promises[state.lastPromise] = completion

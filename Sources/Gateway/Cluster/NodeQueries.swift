@@ -2,8 +2,8 @@ internal import Backend
 internal import Cluster
 internal import HTTPServer
 internal import HTTPTypes
-internal import Sockets
 internal import Identity
+internal import Sockets
 internal import Wire
 
 /// Questions to all nodes of the cluster. They are sealed with the cluster's key, so that only its nodes get answers.

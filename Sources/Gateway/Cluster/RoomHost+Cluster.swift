@@ -31,7 +31,8 @@ extension RoomHost {
     /// Sends a reply once the cluster's record has what it promises.
     func promise(_ reply: Room.Effect, to handle: ParticipantHandle, of hosted: HostedRoom) {
         guard let cluster = context.gateway.cluster, !AbsentParticipants.isAbsent(handle) else { return }
-        noteChange(of: hosted)
+        // The promise itself has the record written.
+        hosted.term.isDirty = true
         cluster.promise(hosted.name) { [mailbox = context.gateway.mailboxes[Int(handle.shard)]] isKept in
             if isKept { mailbox.send(.effect(reply)) }
         }
