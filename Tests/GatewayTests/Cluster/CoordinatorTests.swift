@@ -86,14 +86,18 @@ final class CoordinatorTests {
     @Test func workerServesTheRoomsOfAllNodes() throws {
         let (coordinator, other) = try first.isCoordinator ? (first, second) : (second, first)
         let worker = try other.worker(of: "helper")
+        var users: [Caller] = []
         for (node, room) in [(coordinator, "r1"), (other, "r2")] {
             let token = TestToken.joining(room, as: "ann") {
                 $0.roomSettings = TokenRoomSettings(agents: [TokenAgent(agentName: "helper")])
             }
-            let user = try Caller(on: node.gateway.webSocket(.upgrade(token: token)), goingOnAfter: 0)
+            users.append(try Caller(on: node.gateway.webSocket(.upgrade(token: token)), goingOnAfter: 0))
             let offer = try worker.read(until: #""type":"job.offered""#)
             #expect(offer.contains(#""room":"\#(room)""#))
-            _ = user
+            // A worker that does not answer gets no further offers.
+            let job = try #require(offer.firstMatch(of: /"id":"(JB_[^"]+)"/)).1
+            try worker.send(text: #"{"type":"job.accept","id":2,"data":{"job":"\#(job)"}}"#)
+            #expect(try worker.read(until: #""re":2"#).contains(#""livekit_token""#))
         }
     }
 
