@@ -14,7 +14,7 @@ struct CallHistory {
 
     init() {}
 
-    /// - Parameter calls: of which the earlier changes are not known any more.
+    /// - Parameter calls: calls whose earlier changes are not known any more.
     init(continuing calls: [CallInfo]) {
         for call in calls {
             let (start, answer) = (WallTime(milliseconds: call.startedAt ?? 0), call.answeredAt.map(WallTime.init(milliseconds:)))

@@ -78,7 +78,7 @@ package enum RoomCommand: Sendable, Hashable, Codable {
 package struct NodeMessageBatch: Sendable {
     /// The sender, by its name in the cluster.
     package var sender: String
-    /// Counts the batches of this sender to this receiver from 1. A repeated batch has the same number.
+    /// Higher than in all earlier batches of this sender to this receiver. A repeated batch has the same number.
     package var number: UInt64
     package var messages: [NodeMessage]
 

@@ -328,7 +328,7 @@ package actor DispatchService: Service {
             let isCurrent = jobs.jobs(in: job.room).contains { $0.id == job.id && $0.attempt == job.attempt && !$0.status.isOver }
             guard isCurrent else { return refuse(RequestError(.conflict, "the job has ended"), requester) }
             admit(job, requester, homeURL: homeURL)
-            // What follows from it.
+            // It may have added an input.
             perform([])
         }
     }

@@ -1,6 +1,7 @@
 internal import Backend
 internal import DequeModule
 internal import Synchronization
+internal import Wire
 
 /// Messages on their way to one other node, which are delivered in order and once, in batches.
 final class NodeOutbox: Sendable {
@@ -15,13 +16,13 @@ final class NodeOutbox: Sendable {
     private struct State {
         var queue: Deque<NodeMessage> = []
         var isSending = false
-        /// Of the latest batch.
-        var number: UInt64 = 0
+        /// Number of the latest batch. It begins with the time, so that those of a later outbox to the same node are higher.
+        var number = Instant.now.nanoseconds
     }
 
     private static let messagesMax = 10_000
     private static let batchMax = 256
-    /// Of a batch with more than one message. A request's body has at most 1 MiB.
+    /// Limit of a batch with more than one message. A request's body has at most 1 MiB.
     private static let bytesMax = 512 << 10
     private static let retryInterval = Duration.milliseconds(200)
 

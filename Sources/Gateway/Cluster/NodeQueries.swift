@@ -13,7 +13,7 @@ struct NodeQueries: Sendable {
     private let cluster: ClusterRooms
     private let client: NodeClient
     private let key: SealingKey
-    /// Of this node alone.
+    /// Answers for this node alone.
     private let rooms: RoomService
 
     init(_ cluster: ClusterRooms, _ client: NodeClient, key: SealingKey, rooms: RoomService) {
