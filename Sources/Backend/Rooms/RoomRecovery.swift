@@ -84,6 +84,11 @@ package struct RoomRecovery: Sendable {
         await calls.begin(with: open.map(\.content))
     }
 
+    /// Waits until the changes of calls are stored, for a few seconds: another node is about to become the coordinator.
+    package func settleCalls() async { await events.settle([RoomHomes.coordinatorRoom], within: Self.settlingMax) }
+
+    private static let settlingMax = Duration.seconds(5)
+
     /// Another node has become the coordinator.
     package func leaveCalls() { calls.post(.resign) }
 

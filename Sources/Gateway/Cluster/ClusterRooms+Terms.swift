@@ -59,7 +59,13 @@ extension ClusterRooms: ClusterNode.Rooms {
 
     func collect(_ room: String, isLast: Bool, completion: @escaping @Sendable ([UInt8]) -> Void) {
         // Before that, the record still has the snapshot from which the room is restored.
-        whenReady(room) { [self] _ in collectReady(room, isLast: isLast, completion: completion) }
+        whenReady(room) { [self] _ in
+            guard isLast else { return collectReady(room, isLast: false, completion: completion) }
+            Task {
+                await handOver(room)
+                collectReady(room, isLast: true, completion: completion)
+            }
+        }
     }
 
     private func collectReady(_ room: String, isLast: Bool, completion: @escaping @Sendable ([UInt8]) -> Void) {

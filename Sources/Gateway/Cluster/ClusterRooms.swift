@@ -51,6 +51,7 @@ final class ClusterRooms: Sendable {
     let directory: RoomDirectory
     let mailboxes: [Mailbox<ShardMessage>]
     let prepare: @Sendable (_ room: String, RoomInfo?) async -> Void
+    let handOver: @Sendable (_ room: String) async -> Void
     let key: SealingKey
     let state = Mutex(State())
     let counters = ClusterCounters()
@@ -65,7 +66,7 @@ final class ClusterRooms: Sendable {
         var nats = settings.nats
         nats.subjects = [ClusterNode.beatSubject]
         (self.nats, self.directory, self.mailboxes) = (nats, directory, mailboxes)
-        (prepare, forget) = (settings.prepare, settings.forget)
+        (prepare, handOver, forget) = (settings.prepare, settings.handOver, settings.forget)
     }
 
     // MARK: Running

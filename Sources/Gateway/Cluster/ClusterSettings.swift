@@ -24,6 +24,8 @@ package struct ClusterSettings: Sendable {
     package let node: ClusterNodeAccess
     /// Prepares this node's services for a room, before the room admits anybody. The description is that of a restored room.
     package var prepare: @Sendable (_ room: String, RoomInfo?) async -> Void = { _, _ in }
+    /// Waits for the services before another node may go on with a room: what it reads must be stored.
+    package var handOver: @Sendable (_ room: String) async -> Void = { _ in }
     /// Another node goes on with a room.
     package var forget: @Sendable (_ room: String) -> Void = { _ in }
 

@@ -39,6 +39,7 @@ struct GatewayProcess: Sendable {
         }
         if let recovery = backend?.recovery {
             settings.cluster?.prepare = { await recovery.prepare($0, $1, log) }
+            settings.cluster?.handOver = { if $0 == RoomHomes.coordinatorRoom { await recovery.settleCalls() } }
             settings.cluster?.forget = { recovery.forget($0, inbox) }
         }
         let summarizer: any Summarizer =

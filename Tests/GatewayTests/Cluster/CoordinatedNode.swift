@@ -24,6 +24,7 @@ final class CoordinatedNode: Sendable {
             // The store is there.
             if room == RoomHomes.coordinatorRoom { try! await recovery.continueCalls() }
         }
+        settings.handOver = { if $0 == RoomHomes.coordinatorRoom { await recovery.settleCalls() } }
         settings.forget = { room in
             guard room == RoomHomes.coordinatorRoom else { return }
             recovery.leaveCalls()
@@ -71,8 +72,10 @@ final class CoordinatedNode: Sendable {
     /// Opens a channel of an assistant, through this node, and registers a worker on it.
     func worker(of assistant: String) throws -> RawWebSocket {
         let socket = try gateway.webSocket(.upgrade(token: TestToken.assistant(assistant), path: "/v1/events"))
+        try socket.read(until: #""type":"hello""#)
         try socket.send(text: #"{"type":"worker.register","id":1,"data":{"assistant_id":"\#(assistant)","capacity":3}}"#)
-        try socket.read(until: #""re":1"#)
+        let reply = try socket.read(until: #""re":1"#)
+        guard reply.contains(#""type":"reply""#) else { throw DidNotHappen(what: "a registered worker: \(reply)") }
         return socket
     }
 }

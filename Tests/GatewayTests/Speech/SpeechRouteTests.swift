@@ -286,7 +286,8 @@ struct SpeechRouteTests {
         try reach("ready", of: id)
         #expect(try ann.ask("DELETE", "/v1/users/me").status == 204)
         let administrator = serviceUser(TestToken.administering { $0.roomCreate = true })
-        #expect(try administrator.ask("GET", "/v1/speech/\(id)").status == 404)
+        let answer = try administrator.ask("GET", "/v1/speech/\(id)")
+        #expect(answer.status == 404, "\(answer.status) \(answer.text)")
     }
 
     @Test func anAdministratorPlaysNothingIntoACallOfUsers() throws {
