@@ -4,7 +4,7 @@ import Testing
 import Wire
 
 /// Requests to a draining gateway.
-@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
+@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(3)))
 struct BackendDrainTests {
     private let backend: TestBackend
     private let ann: AppUser
