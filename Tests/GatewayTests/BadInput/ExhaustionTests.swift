@@ -4,7 +4,7 @@ import TLSRecords
 import Testing
 
 /// Many clients that take up what the gateway has only a limited amount of.
-@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
+@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(3)))
 struct ExhaustionTests {
     /// libwebsockets gives each started head a buffer, and each gateway has connections and threads to lose.
     @Test(arguments: [TLSFastPath.Mode.auto, .off])
