@@ -1,11 +1,11 @@
-package import Engine
+internal import Engine
 internal import HTTPServer
 internal import HTTPTypes
 internal import Identity
 internal import Logging
 internal import ServiceLifecycle
-package import Store
-package import Wire
+internal import Store
+internal import Wire
 
 /// Runs the calls of one gateway around the pure `CallStateMachine`: feeds it inputs from devices, HTTP requests and rooms, and performs
 /// its effects in order.
@@ -20,7 +20,7 @@ package actor CallService: Service {
     /// Webhooks and the history of calls are stored in order with the events of the calls' rooms.
     private let auditEvents: AuditEventQueue
     private let accounts: AccountService
-    private let conversationStore: Conversations
+    private let callees: Callees
     private let webhookStore: Webhooks
     private let rooms: RoomService
     private let tokens: RoomTokenMinter
@@ -58,7 +58,7 @@ package actor CallService: Service {
         self.inbox = inbox
         self.auditEvents = auditEvents
         self.accounts = accounts
-        conversationStore = conversations
+        callees = Callees(accounts: accounts, conversations: conversations)
         self.webhookStore = webhookStore
         self.rooms = rooms
         self.tokens = tokens
@@ -91,7 +91,7 @@ package actor CallService: Service {
     /// - Parameter host: the request's Host header, used for the room's URL unless one is configured.
     /// - Throws: `CallError`; `StoreError` if the store fails.
     func perform(_ request: CallRequest, of user: UserID, host: String?) async throws -> CallReply {
-        let (request, unknown) = try await resolve(request, of: Identity(text: user.text))
+        let (request, unknown) = try await callees.resolve(request, of: Identity(text: user.text))
         let reply = try answer(to: request, of: user, unknown: unknown, host: host)
         if case .start = request, let call = reply.call { await settle([call.room]) }
         return reply
@@ -161,8 +161,6 @@ package actor CallService: Service {
     }
 
     private static let noAnswer = CallError(.limitExceeded, "the gateway cannot answer now; try again", retryable: true)
-
-    private static let tooManyUnknown = CallError(.limitExceeded, "too many callees were not found; wait a minute", retryable: true)
 
     private func checkNotEnded() throws(CallError) {
         guard phase != .ended else { throw Self.noAnswer }
@@ -290,7 +288,7 @@ package actor CallService: Service {
                 .failure(CallError(.notAllowed, "a registered worker takes jobs; its agent leaves the room to hang up")), requester)
         }
         switch devices.admit(request, number: number, from: device) {
-        case .handle where called(by: request).isEmpty && request.conversation == nil: handle(.request(request, from: requester))
+        case .handle where Callees.needsNoLookup(request): handle(.request(request, from: requester))
         case .handle:
             devices.pause(device, with: request, number: number)
             wait()
@@ -307,75 +305,12 @@ package actor CallService: Service {
             let requester = CallStateMachine.Requester.device(device, id: number)
             guard let owner = devices.owner(of: device) else { continue }
             do {
-                let (resolved, unknown) = try await resolve(request, of: owner)
+                let (resolved, unknown) = try await callees.resolve(request, of: owner)
                 if phase != .ended { handle(.request(resolved, from: requester, unknown: unknown)) }
             } catch {
                 // The protocol's errors have no code for failures of the store.
                 answer(.failure(error as? CallError ?? Self.noAnswer), requester)
             }
-        }
-    }
-
-    /// The users that a request calls: only the store knows whether they exist and are reachable. Empty if there are more than a call may
-    /// have, because such a request is refused.
-    private func called(by request: CallRequest) -> [CallParty] {
-        let parties: [CallParty] =
-            switch request {
-            case .start(let start): start.to
-            case .invite(_, let parties): parties
-            default: []
-            }
-        guard parties.count < ProtocolLimits.callMembersMax else { return [] }
-        return parties.filter { !$0.isAssistant }
-    }
-
-    /// Replaces the addresses of the users that a request calls by their ids.
-    ///
-    /// - Returns: the request, and those of its parties that do not exist or are not reachable for the requester.
-    /// - Throws: `CallError`, with `limitExceeded` for a requester of too many such parties, whomever it calls; `StoreError`.
-    private func resolve(_ request: CallRequest, of caller: Identity) async throws -> (CallRequest, unknown: Set<CallParty>) {
-        if case .start(let start) = request, let conversation = start.conversation {
-            return (.start(start.calling(try await members(of: conversation, for: caller, besides: start.to))), [])
-        }
-        let parties = called(by: request)
-        guard !parties.isEmpty else { return (request, []) }
-        let (guesses, names) = (accounts.guesses, [AccountService.callees(of: caller.text)])
-        guard let reservation = guesses.reserve(parties.count, for: names) else { throw Self.tooManyUnknown }
-        var unknown: Set<CallParty> = []
-        defer { guesses.settle(reservation, failures: unknown.count) }
-        let addresses = Dictionary(parties.map { ($0, UserAddress(text: $0.text)) }) { first, _ in first }.compactMapValues(\.self)
-        let found = try await accounts.store.callees(
-            at: Array(addresses.values), for: UserID(text: caller.text), isConfirmed: accounts.settings.confirmsEmail)
-        let users = addresses.compactMapValues { found[$0].map { CallParty.user(Identity(text: $0.text)) } }
-        unknown = Set(parties.filter { users[$0] == nil })
-        return (request.calling { users[$0] ?? $0 }, unknown)
-    }
-
-    /// Returns the other members who have joined a conversation and whom the caller can reach.
-    ///
-    /// - Parameter parties: must be empty, because a call has a single list of callees.
-    private func members(
-        of conversation: String, for caller: Identity, besides parties: [CallParty]
-    ) async throws -> [CallParty] {
-        guard parties.isEmpty else { throw CallError(.invalidArgument, "give either `to` or `conversation`") }
-        guard let user = UserID(text: caller.text), let id = ConversationID(text: conversation) else { throw CallError.noSuchConversation }
-        do {
-            var others: [UserID] = []
-            var cursor: NumberCursor?
-            repeat {
-                let page = try await conversationStore.members(of: id, for: user, after: cursor, limit: StoreLimits.linesPerPageMax)
-                others += page.elements.filter { $0.state == .joined && $0.user != user }.map(\.user)
-                cursor = page.next
-            } while cursor != nil
-            guard others.count < ProtocolLimits.callMembersMax else {
-                throw CallError(.limitExceeded, "a call has at most \(ProtocolLimits.callMembersMax) members; the conversation has more")
-            }
-            let reachable = try await accounts.store.callees(at: others.map(UserAddress.id), for: user)
-            let callees = others.filter { reachable[.id($0)] != nil }
-            guard !callees.isEmpty else { throw CallError(.notFound, "nobody else in this conversation can be called") }
-            return callees.map { .user(Identity(text: $0.text)) }
-        } catch StoreError.notFound {
-            throw CallError.noSuchConversation
         }
     }
 
@@ -539,68 +474,6 @@ package actor CallService: Service {
             case .failure(let error):
                 send(.refuse(error.error.code, number.map { error.bytes(re: $0) }, to: address.number), to: address.shard)
             }
-        }
-    }
-}
-
-/// `CallService`'s dependencies. The closures must not block.
-package struct CallCollaborators: Sendable {
-    package var server: ServerInfo
-    /// The webhooks for a change.
-    package var announcement: @Sendable (CallRecord) -> Announcement
-    /// Dispatches an assistant that has no channel to a call's room. Returns false for an unknown assistant, which then fails the call at
-    /// once.
-    package var dispatch: @Sendable (_ assistant: String, CallInfo) -> Bool
-    /// Cancels a dispatch.
-    package var recall: @Sendable (_ assistant: String, CallID) -> Void
-    package var operatorLog = OperatorLog.silent
-    /// In a cluster, the name under which changes of all calls are stored in order, and refused once another node serves calls; nil: each
-    /// call's room.
-    package var writesAs: String?
-    /// Wakes the devices of a called user.
-    package var push: @Sendable (PushRequest) -> Void = { _ in }
-    /// Receives changes of who is talking in calls to the members of conversations.
-    package var conversations = ConversationOutlet.none
-
-    package init(
-        server: ServerInfo, announcement: @escaping @Sendable (CallRecord) -> Announcement = { _ in Announcement() },
-        dispatch: @escaping @Sendable (_ assistant: String, CallInfo) -> Bool = { _, _ in false },
-        recall: @escaping @Sendable (_ assistant: String, CallID) -> Void = { _, _ in }
-    ) {
-        self.server = server
-        self.announcement = announcement
-        self.dispatch = dispatch
-        self.recall = recall
-    }
-}
-
-extension CallError {
-    /// The error for an unknown conversation, and for one of other users.
-    fileprivate static var noSuchConversation: CallError { CallError(.notFound, "you are in no such conversation") }
-}
-
-extension CallStart {
-    fileprivate func calling(_ parties: [CallParty]) -> CallStart {
-        var start = self
-        start.to = parties
-        return start
-    }
-}
-
-extension CallRequest {
-    /// The conversation whose members are called.
-    fileprivate var conversation: String? {
-        if case .start(let start) = self { start.conversation } else { nil }
-    }
-
-    /// The request with the parties that it calls replaced.
-    fileprivate func calling(_ replacement: (CallParty) -> CallParty) -> CallRequest {
-        switch self {
-        case .start(var start):
-            start.to = start.to.map(replacement)
-            return .start(start)
-        case .invite(let call, let parties): return .invite(call, parties.map(replacement))
-        default: return self
         }
     }
 }

@@ -353,7 +353,7 @@ package struct ClusterStateMachine: Sendable {
         askAnew(room, into: &effects)
     }
 
-    /// Those who have wanted the room meanwhile are told by a new look at the record.
+    /// Reads the record again for the requesters that are waiting for the room.
     private mutating func askAnew(_ room: String, into effects: inout [Effect]) {
         let waiting = rooms[room]?.waiting ?? []
         rooms[room] = nil

@@ -57,7 +57,7 @@ struct Call: Sendable {
 
     /// Continues a call of another state machine.
     ///
-    /// Who invited whom is not known: all invitations are the caller's. Joined members have yet to be seen in the room.
+    /// The inviters are not stored: all invitations count as the caller's. Joined members have not been seen in the room yet.
     ///
     /// - Parameter info: as it was after a change of its status or of a member's state; later changes may be lost.
     init(restoring info: CallInfo) {

@@ -345,7 +345,7 @@ internal import Wire
 
     // MARK: The end
 
-    /// Ends this side's content after what has been written. What the peer sends is still received.
+    /// Closes the sending side once pending output has been written. Receiving goes on.
     func endContent() {
         unsafe isOutputOpen = false
         unsafe stream.end()

@@ -4,7 +4,7 @@ internal import Wire
 extension HTTPField.Name {
     /// How often a request was forwarded from one node to another.
     package static let patchbayHops = HTTPField.Name("Patchbay-Hops")!
-    /// Of a response to a forwarded request: the room is at home on the node that it names.
+    /// Names the node that is the home of the room, in the response to a forwarded request.
     package static let patchbayElsewhere = HTTPField.Name("Patchbay-Elsewhere")!
 }
 

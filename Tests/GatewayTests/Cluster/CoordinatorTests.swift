@@ -51,7 +51,7 @@ final class CoordinatorTests {
         let (coordinator, other) = try first.isCoordinator ? (first, second) : (second, first)
         let (annPhone, bobPhone) = (try other.device(of: ann), try coordinator.device(of: bob))
         let started = try annPhone.start(.user(Identity(text: bob.text)))
-        // Whoever is asked first becomes the room's home.
+        // The node that is asked first becomes the room's home.
         let annInRoom = try started.join(other.gateway)
         #expect(try other.gateway.homeRooms == 1)
         try bobPhone.event(.incoming, of: started.id)

@@ -7,7 +7,7 @@ import Wire
 
 @Suite(.onOwnThread, .timeLimit(.minutes(1)))
 struct NodeOutboxTests {
-    /// The other node: answers batches as it is told, and keeps what it has accepted.
+    /// Stands for the other node: answers batches as scripted, and keeps them.
     private final class Receiver: Sendable {
         let answers: Mutex<[NodeOutbox.Outcome]>
         let batches = Mutex<[NodeMessageBatch]>([])

@@ -9,7 +9,7 @@ import Wire
 @testable import Backend
 @testable import Engine
 
-/// A room's home is cut off, and another node continues the room. What the old home writes late is refused.
+/// A room's home is cut off, and another node continues the room. Late writes of the old home are refused.
 @Suite(.timeLimit(.minutes(1)))
 struct SupersededHomeTests {
     private static let ann = ParticipantInfo(

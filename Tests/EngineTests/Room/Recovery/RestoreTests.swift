@@ -3,7 +3,7 @@ import Wire
 
 @testable import Engine
 
-/// What a restored room reports, and how long it waits for its members.
+/// Events of a restored room, and the time for which it waits for its members.
 struct RestoreTests {
     // MARK: Members
 
