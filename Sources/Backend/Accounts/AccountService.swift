@@ -188,7 +188,7 @@ extension StoreError: HTTPErrorConvertible {
         case .superseded:
             HTTPError(.storeBusy, "the room has moved to another gateway; try again", retryAfterSeconds: 1)
         case .unreachable:
-            HTTPError(.storeBusy, "the store cannot be reached at the moment; try again", retryAfterSeconds: 5)
+            .storeUnavailable
         default: HTTPError(.storeFailed, "the store failed; see the gateway's log for this request ID")
         }
     }

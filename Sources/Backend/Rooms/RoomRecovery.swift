@@ -8,18 +8,17 @@ package import Wire
 /// This type finds the rooms that were open on nodes that have ended; the cluster decides which node recovers each. Calls go on at the
 /// coordinator.
 package struct RoomRecovery: Sendable {
-    private let webhooks: Webhooks
+    private let store: Store
+    private var webhooks: Webhooks { store.webhooks }
     private let calls: CallInbox
-    private let sessions: Sessions
     private let writer: WebhookWriter
     private let events: AuditEventQueue
     private let sessionRooms: SessionRooms
     private let node: String
 
     init(store: Store, calls: CallInbox, writer: WebhookWriter, events: AuditEventQueue, sessionRooms: SessionRooms, node: String) {
-        webhooks = store.webhooks
+        self.store = store
         self.calls = calls
-        sessions = store.sessions
         self.writer = writer
         self.events = events
         self.sessionRooms = sessionRooms
@@ -45,9 +44,14 @@ package struct RoomRecovery: Sendable {
     /// room's home, before anybody joins.
     ///
     /// - Returns: false if the room's session has ended or does not exist; true also for a room without a session.
+    /// - Throws: `unreachable`, also for a room without a session.
+    @discardableResult
     package func loadSession(of room: String) async throws(StoreError) -> Bool {
-        guard let session = Session.id(ofRoom: room) else { return true }
-        return try await sessionRooms.load(session, from: sessions)
+        guard let session = Session.id(ofRoom: room) else {
+            try await store.check()
+            return true
+        }
+        return try await sessionRooms.load(session, from: store.sessions)
     }
 
     /// Makes the store refuse what earlier homes of a room write, and notes that the room is open here. Call when this node has become the

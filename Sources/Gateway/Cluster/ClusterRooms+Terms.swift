@@ -14,7 +14,8 @@ extension ClusterRooms: ClusterNode.Rooms {
         counters.count(former == nil ? .claimed : .takenOver)
         Task { [self] in
             let restored = restored(room, epoch, snapshot, former)
-            await prepare(room, restored?.image.room)
+            let isPrepared = await prepare(room, restored?.image.room)
+            guard isPrepared || restored != nil else { return giveUp(room, epoch) }
             // The term may have ended meanwhile.
             guard let restored, state.withLock({ $0.homes[room] != nil }) else { return becameReady(room) }
             let shard = directory.claimVacant(room, for: Int(truncatingIfNeeded: epoch.claim % UInt64(mailboxes.count)))
@@ -31,6 +32,17 @@ extension ClusterRooms: ClusterNode.Rooms {
             return waiting
         }
         for completion in waiting { completion(.here) }
+    }
+
+    /// A new room cannot be opened now. Whoever asks next tries again.
+    private func giveUp(_ room: String, _ epoch: RoomEpoch) {
+        let waiting = state.withLock { state -> [@Sendable (Place) -> Void]? in
+            guard state.homes[room]?.epoch == epoch else { return nil }
+            return state.homes.removeValue(forKey: room)?.waiting
+        }
+        guard let waiting else { return }
+        for completion in waiting { completion(.storeUnavailable) }
+        closed(room)
     }
 
     private func restored(_ room: String, _ epoch: RoomEpoch, _ snapshot: [UInt8], _ former: NodeIdentity?) -> RestoredRoom? {

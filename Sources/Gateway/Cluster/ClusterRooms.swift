@@ -17,6 +17,8 @@ final class ClusterRooms: Sendable {
         case elsewhere(NodeBeat)
         /// The broker does not answer, or the home's address is unknown.
         case unavailable
+        /// The store cannot be reached, so that no room is opened.
+        case storeUnavailable
         /// This node takes no new rooms.
         case draining
     }
@@ -50,7 +52,7 @@ final class ClusterRooms: Sendable {
     let beat: NodeBeat
     let directory: RoomDirectory
     let mailboxes: [Mailbox<ShardMessage>]
-    let prepare: @Sendable (_ room: String, RoomInfo?) async -> Void
+    let prepare: @Sendable (_ room: String, RoomInfo?) async -> Bool
     let handOver: @Sendable (_ room: String) async -> Void
     let key: SealingKey
     let state = Mutex(State())

@@ -23,7 +23,9 @@ package struct ClusterSettings: Sendable {
     /// This node, for services that are created before the gateway.
     package let node: ClusterNodeAccess
     /// Prepares this node's services for a room, before the room admits anybody. The description is that of a restored room.
-    package var prepare: @Sendable (_ room: String, RoomInfo?) async -> Void = { _, _ in }
+    ///
+    /// Returns false if the store cannot be reached, so that a new room is not opened. A restored one goes on.
+    package var prepare: @Sendable (_ room: String, RoomInfo?) async -> Bool = { _, _ in true }
     /// Waits for the services before another node may go on with a room: what it reads must be stored.
     package var handOver: @Sendable (_ room: String) async -> Void = { _ in }
     /// Another node goes on with a room.

@@ -72,7 +72,7 @@ final class Coordination: Sendable {
         switch await cluster.locate(RoomHomes.coordinatorRoom) {
         case .here: found = name
         case .elsewhere(let beat): found = beat.node.description
-        case .unavailable, .draining: return
+        case .unavailable, .storeUnavailable, .draining: return
         }
         let former = state.withLock { state in
             defer { state.coordinator = found }
@@ -90,7 +90,7 @@ final class Coordination: Sendable {
         case .here: return .here
         case .elsewhere(let beat): return .elsewhere(node: beat.node.description)
         case .draining: return .draining
-        case .unavailable: return knownCoordinator.map(RoomClaim.elsewhere) ?? .unavailable
+        case .unavailable, .storeUnavailable: return knownCoordinator.map(RoomClaim.elsewhere) ?? .unavailable
         }
     }
 

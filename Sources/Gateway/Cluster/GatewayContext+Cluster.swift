@@ -14,7 +14,7 @@ extension GatewayContext {
                 switch await cluster.locate(room) {
                 case .here: .here
                 case .elsewhere(let home): .elsewhere(node: home.node.description)
-                case .unavailable: .unavailable
+                case .unavailable, .storeUnavailable: .unavailable
                 case .draining: .draining
                 }
             },

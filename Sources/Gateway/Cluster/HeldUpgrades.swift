@@ -66,6 +66,7 @@ final class HeldUpgrades {
             entry.upgrade.serve()
         case .elsewhere(let home): pass(number, to: home)
         case .unavailable: retry(number)
+        case .storeUnavailable: refuse(number, .storeUnavailable)
         case .draining:
             guard let substitute = context.gateway.cluster?.substitute else { return refuse(number, .draining) }
             pass(number, to: substitute)

@@ -25,6 +25,8 @@ package struct HTTPError: Error, Sendable, Hashable {
 extension HTTPError {
     package static let homeUnavailable = HTTPError(
         .homeUnavailable, "the node that serves the room could not be reached; try again", retryAfterSeconds: 1)
+    package static let storeUnavailable = HTTPError(
+        .storeBusy, "the store cannot be reached at the moment; try again", retryAfterSeconds: 5)
 
     /// The room is at home on another node, to which the request is passed on.
     package static func elsewhere(_ node: String) -> HTTPError {

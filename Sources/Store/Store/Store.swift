@@ -100,6 +100,11 @@ package final class Store: Sendable {
         try PostgresDatabase.condition(settings, masterKeys: masterKeys)
     }
 
+    /// Reads from the database.
+    ///
+    /// - Throws: `unreachable` if its server does not answer. Otherwise as any read.
+    package func check() async throws(StoreError) { _ = try await database.read { try $0.has("SELECT 1") } }
+
     /// The key that signs users' access tokens. It belongs to the store, so tokens survive restarts and end with the store.
     package var userTokenKey: SealingKey { database.keychain.shared.derived(for: "user tokens") }
 

@@ -48,15 +48,24 @@ struct RoomAdoption: Service {
 
 extension RoomRecovery {
     /// Makes a room's session known, and this node the only one that writes about the room.
-    func prepare(_ room: String, _ restored: RoomInfo?, _ log: Logger?) async {
-        guard room != RoomHomes.coordinatorRoom else { return await takeCallsOver(log) }
-        do {
-            _ = try await loadSession(of: room)
-        } catch {
-            log?.error(
-                "the store does not answer, so a room may lack its session", metadata: ["room": "\(room)", "error": "\(error)"])
+    ///
+    /// - Returns: false if the store cannot be reached.
+    func prepare(_ room: String, _ restored: RoomInfo?, _ log: Logger?) async -> Bool {
+        guard room != RoomHomes.coordinatorRoom else {
+            await takeCallsOver(log)
+            return true
         }
-        guard let restored else { return }
+        var isReached = true
+        do {
+            try await loadSession(of: room)
+        } catch {
+            isReached = false
+            log?.error(
+                restored == nil
+                    ? "the store does not answer, so a new room is refused" : "the store does not answer, so a room may lack its session",
+                metadata: ["room": "\(room)", "error": "\(error)"])
+        }
+        guard let restored else { return isReached }
         // Participants need not wait for the writes before it.
         Task {
             do {
@@ -66,6 +75,7 @@ extension RoomRecovery {
                     "the store does not know yet that a room is at home here", metadata: ["room": "\(room)", "error": "\(error)"])
             }
         }
+        return isReached
     }
 
     /// Another node is the room's home.

@@ -1,5 +1,6 @@
 import Foundation
 import Identity
+import Synchronization
 import TestProcesses
 import Testing
 import Wire
@@ -98,6 +99,31 @@ struct ClusterRoomTests {
         #expect(refused.fields["x-patchbay-error"] == "home_unavailable")
         try cluster.nats.start()
         try Patience.until("rooms begin again") { (try? Caller(second, room: "new", identity: "cid")) != nil }
+    }
+
+    @Test func newRoomIsRefusedWhileTheStoreCannotBeReached() throws {
+        let store = ReachableStore()
+        let third = try cluster.start { $0.cluster?.prepare = { _, _ in store.isReached } }
+        try cluster.meet(first, second, third)
+        let upgrade = HTTPAsk.upgrade(token: TestToken.joining("new", as: "cid"), path: "/v1/rtc")
+        let refused = try #require(try upgrade.answer(port: third.port))
+        #expect(refused.status == 503)
+        #expect(refused.fields["x-patchbay-error"] == "store_busy")
+        let ann = try first.join("ann")
+        first.gateway.drain()
+        #expect(try ann.closeCode() == 4005)
+        _ = try Caller(movedFrom: ann, to: third)
+        store.isReached = true
+        _ = try Caller(third, room: "new", identity: "cid")
+    }
+
+    /// The store of a node, as far as rooms ask for it.
+    private final class ReachableStore: Sendable {
+        private let state = Mutex(false)
+        var isReached: Bool {
+            get { state.withLock { $0 } }
+            set { state.withLock { $0 = newValue } }
+        }
     }
 
     @Test func roomEndsForTheClusterWhenItEnds() throws {

@@ -23,6 +23,7 @@ final class CoordinatedNode: Sendable {
         settings.prepare = { room, _ in
             // The store is there.
             if room == RoomHomes.coordinatorRoom { try! await recovery.continueCalls() }
+            return true
         }
         settings.handOver = { if $0 == RoomHomes.coordinatorRoom { await recovery.settleCalls() } }
         settings.forget = { room in
