@@ -20,6 +20,8 @@ package struct BackendServices: Sendable {
     package let callInbox: CallInbox
     package let assistants: AssistantDirectory
     package let recordingLog = RecordingLog()
+    /// What other nodes of a cluster have changed.
+    package let changes = StoreChanges()
     private let dispatch: DispatchInbox?
     private let pushes = PushQueue()
     private let publicURL: String?
@@ -83,7 +85,7 @@ package struct BackendServices: Sendable {
     /// Recovers the previous process's state: sessions continue, and rooms and calls left open by a crash are announced as ended. Call
     /// before the gateway admits anyone. In a cluster, sessions, rooms and calls are left alone (`recovery`).
     package func restore() async throws {
-        assistants.load(try await store.assistants.list())
+        try await assistants.load(from: store.assistants)
         guard homes == nil else { return }
         for session in try await store.sessions.openSessions(startedBefore: .now, limit: 100_000) { sessionRooms.restore(session) }
         for user in sessionRooms.users {
@@ -102,12 +104,20 @@ package struct BackendServices: Sendable {
     }
 
     package func sessionService(_ rooms: RoomService, keys: KeysInUse) -> SessionService {
-        SessionService(
+        let service = SessionService(
             store: store.sessions, sessionRooms: sessionRooms, rooms: rooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL),
             recordings: recordings, webhooks: webhooks, auditEvents: auditEvents, dispatch: dispatch, assistants: assistants,
             operatorLog: operatorLog,
             tell: { [callInbox] user, event in callInbox.post(.notice(event.bytes, to: Identity(text: user.text))) },
             push: { [pushes] in pushes.post($0) })
+        changes.handle { [assistants, store] change in
+            switch change {
+            // A failure of the store is logged where it occurs.
+            case .assistants: try? await assistants.load(from: store.assistants)
+            case .sessions(let user): await service.followSessions(of: user)
+            }
+        }
+        return service
     }
 
     /// - Parameter counters: counts what the store refuses in a cluster.

@@ -181,7 +181,7 @@ extension GatewayContext {
         let document = OperationRoutes.document(of: routes, version: settings.version)
         router = Router(routes: routes + [document], origins: origins, failures: failures)
         operationsRouter = Router(routes: operations, origins: origins, failures: failures)
-        let ofNodes = [messagesRoute, queries?.route].compactMap(\.self)
+        let ofNodes = (messagesRoute.map { [$0] } ?? []) + (queries?.routes ?? [])
         nodesRouter = Router(routes: routes + [document] + ofNodes, origins: origins, failures: failures)
     }
 }

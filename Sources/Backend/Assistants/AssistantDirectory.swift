@@ -1,3 +1,4 @@
+internal import Store
 internal import Synchronization
 package import Wire
 
@@ -13,7 +14,11 @@ package final class AssistantDirectory: Sendable {
 
     private struct State {
         var configured: [String: AssistantDefinition]
-        var stored: [String: AssistantDefinition] = [:]
+        var stored: [String: AssistantDefinition] = [:] {
+            didSet { changes += 1 }
+        }
+        /// The number of changes of `stored`.
+        var changes = 0
 
         func find(_ id: String) -> (definition: AssistantDefinition, source: Source)? {
             if let definition = stored[id] { return (definition, .store) }
@@ -51,9 +56,19 @@ package final class AssistantDirectory: Sendable {
         state.withLock { $0.configured = Self.byID(configured) }
     }
 
-    /// Replaces the store's definitions.
-    func load(_ stored: [AssistantDefinition]) {
-        state.withLock { $0.stored = Self.byID(stored) }
+    /// Replaces the store's definitions by those that it has now.
+    func load(from store: Assistants) async throws(StoreError) {
+        var isLoaded = false
+        while !isLoaded {
+            let changes = state.withLock { $0.changes }
+            let stored = Self.byID(try await store.list())
+            // A definition that was stored meanwhile may be missing.
+            isLoaded = state.withLock { state in
+                guard state.changes == changes else { return false }
+                state.stored = stored
+                return true
+            }
+        }
     }
 
     /// Call after the store has saved the definition.

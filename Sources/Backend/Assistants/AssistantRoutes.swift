@@ -7,8 +7,12 @@ internal import Wire
 
 /// `/v1/assistants…`, `/v1/users/me/assistants` and `/v1/voices`: public views of assistants, and their definitions for administrators.
 package enum AssistantRoutes {
-    /// - Parameter store: keeps definitions; nil omits the routes that change them.
-    package static func routes(_ assistants: AssistantDirectory, keys: KeysInUse, store: Assistants? = nil) -> [Route] {
+    /// - Parameters:
+    ///   - store: keeps definitions; nil omits the routes that change them.
+    ///   - changed: called after a change, before the response.
+    package static func routes(
+        _ assistants: AssistantDirectory, keys: KeysInUse, store: Assistants? = nil, changed: @escaping @Sendable () async -> Void = {}
+    ) -> [Route] {
         let administrator = Access.grant("`roomCreate`", keys) { _ in .manageAssistants }
         return [
             Route(
@@ -31,7 +35,7 @@ package enum AssistantRoutes {
                 _, _ in
                 try .json(VoiceList())
             },
-        ] + (store.map { changingRoutes(assistants, administrator, $0) } ?? [])
+        ] + (store.map { changingRoutes(assistants, administrator, $0, changed) } ?? [])
     }
 
     /// Routes that list the assistants a user can choose from.
@@ -52,9 +56,10 @@ package enum AssistantRoutes {
     static let notFound = HTTPError(.assistantNotFound, "no assistant has this id")
 
     private static func changingRoutes(
-        _ assistants: AssistantDirectory, _ administrator: Access<AccessToken>, _ store: Assistants
+        _ assistants: AssistantDirectory, _ administrator: Access<AccessToken>, _ store: Assistants,
+        _ changed: @escaping @Sendable () async -> Void
     ) -> [Route] {
-        return [
+        [
             Route(
                 .put, "/v1/assistants/:id", "Stores an assistant's definition, which replaces the configuration's", access: administrator,
                 parameters: [id], body: AssistantDefinition.self, responses: [.json(AssistantDefinition.self), .storeFull]
@@ -65,6 +70,7 @@ package enum AssistantRoutes {
                 if let fault = definition.fault { throw HTTPError(.invalidAssistant, fault) }
                 try await store.save(definition, at: .now)
                 assistants.put(definition)
+                await changed()
                 return try .json(definition)
             },
             Route(
@@ -78,6 +84,7 @@ package enum AssistantRoutes {
                     throw HTTPError(.assistantNotFound, "the store has no assistant with this id")
                 }
                 assistants.remove(id)
+                await changed()
                 return .noContent
             },
         ]

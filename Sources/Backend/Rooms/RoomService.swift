@@ -46,6 +46,9 @@ package struct RoomService: Sendable {
         }
     }
 
+    /// Returns when the other nodes of a cluster have followed a change, or after two seconds; then they are told until they answer.
+    package func tellOtherNodes(_ change: StoreChange) async { await shards.cluster?.tell(change) }
+
     private func askOthers<Element: Decodable>(_ query: NodeQuery, as _: Element.Type) async -> [Element] {
         guard let cluster = shards.cluster else { return [] }
         return await cluster.ask(query).flatMap { (try? JSON.decode([Element].self, from: $0, names: .asDeclared)) ?? [] }

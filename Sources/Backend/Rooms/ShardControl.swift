@@ -93,6 +93,8 @@ package struct ClusterControl: Sendable {
     package var relay: NodeRelay
     /// The answers of the other nodes that run, and answer in time.
     package var ask: @Sendable (NodeQuery) async -> [[UInt8]]
+    /// Tells the other nodes that run what has changed in the store.
+    package var tell: @Sendable (StoreChange) async -> Void
     /// Where clients reach the node of a claim itself; nil if only a load balancer leads there.
     package var url: @Sendable (RoomClaim) -> String?
 
@@ -100,10 +102,10 @@ package struct ClusterControl: Sendable {
         claim: @escaping @Sendable (_ room: String) async -> RoomClaim, find: @escaping @Sendable (_ room: String) async -> RoomClaim,
         close: @escaping @Sendable (_ room: String) async -> Bool, findCoordinator: @escaping @Sendable () async -> RoomClaim,
         relay: @escaping NodeRelay, ask: @escaping @Sendable (NodeQuery) async -> [[UInt8]],
-        url: @escaping @Sendable (RoomClaim) -> String?
+        tell: @escaping @Sendable (StoreChange) async -> Void, url: @escaping @Sendable (RoomClaim) -> String?
     ) {
         (self.claim, self.find, self.close) = (claim, find, close)
-        (self.findCoordinator, self.relay, self.ask, self.url) = (findCoordinator, relay, ask, url)
+        (self.findCoordinator, self.relay, self.ask, self.tell, self.url) = (findCoordinator, relay, ask, tell, url)
     }
 }
 

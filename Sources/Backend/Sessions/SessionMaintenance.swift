@@ -93,7 +93,7 @@ struct SessionMaintenance: Sendable {
 
     private func expire() async throws {
         try await expireStore(.now)
-        for user in sessions.sessionRooms.users { await sessions.updateBriefings(of: user) }
+        for user in sessions.sessionRooms.users { await sessions.updateBriefingsHere(of: user) }
         try await sessions.recordings?.removeOrphaned()
     }
 }

@@ -131,13 +131,29 @@ package struct SessionService: Sendable {
     /// Closes a user's rooms after its account or sessions have been deleted.
     func closeRooms(of user: UserID) async {
         for room in sessionRooms.endAll(of: user, at: .now) { await close(room) }
+        await rooms.tellOtherNodes(.sessions(of: user))
         // `SessionMaintenance` retries failures.
         try? await recordings?.removeOrphaned()
     }
 
     /// Reloads the briefings of the user's sessions, for assistants that join from now on.
     func updateBriefings(of user: UserID) async {
+        await updateBriefingsHere(of: user)
+        await rooms.tellOtherNodes(.sessions(of: user))
+    }
+
+    func updateBriefingsHere(of user: UserID) async {
         for room in sessionRooms.rooms(of: user) { await sessionRooms.brief(room, from: store) }
+    }
+
+    /// Another node has changed the user's sessions, or what assistants are told about the user: closes the rooms of those that have ended, and
+    /// reloads the briefings of the others.
+    func followSessions(of user: UserID) async {
+        for room in sessionRooms.rooms(of: user) {
+            guard let session = Session.id(ofRoom: room) else { continue }
+            // A failure of the store is logged where it occurs.
+            if (try? await sessionRooms.load(session, from: store)) == false { await close(room) }
+        }
     }
 
     private func close(_ room: String) async {

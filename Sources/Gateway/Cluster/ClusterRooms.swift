@@ -49,6 +49,7 @@ final class ClusterRooms: Sendable {
     let identity: NodeIdentity
     private let nats: NATSSettings
     let forget: @Sendable (_ room: String) -> Void
+    let follow: @Sendable (StoreChange) async -> Void
     let beat: NodeBeat
     let directory: RoomDirectory
     let mailboxes: [Mailbox<ShardMessage>]
@@ -68,7 +69,7 @@ final class ClusterRooms: Sendable {
         var nats = settings.nats
         nats.subjects = [ClusterNode.beatSubject]
         (self.nats, self.directory, self.mailboxes) = (nats, directory, mailboxes)
-        (prepare, handOver, forget) = (settings.prepare, settings.handOver, settings.forget)
+        (prepare, handOver, forget, follow) = (settings.prepare, settings.handOver, settings.forget, settings.follow)
     }
 
     // MARK: Running
@@ -114,6 +115,8 @@ final class ClusterRooms: Sendable {
         case .connected:
             counters.isConnected.store(true, ordering: .relaxed)
             state.withLock { $0.reported = nil }
+            // Others may have taken this node for ended, and have told it nothing.
+            Task { [follow] in await follow(.assistants) }
             log.notice("connected to the cluster", metadata: ["node": "\(identity)"])
         case .disconnected:
             counters.isConnected.store(false, ordering: .relaxed)

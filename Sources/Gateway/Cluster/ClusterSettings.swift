@@ -1,3 +1,4 @@
+package import Backend
 package import Cluster
 package import Identity
 package import Sockets
@@ -30,6 +31,8 @@ package struct ClusterSettings: Sendable {
     package var handOver: @Sendable (_ room: String) async -> Void = { _ in }
     /// Another node goes on with a room.
     package var forget: @Sendable (_ room: String) -> Void = { _ in }
+    /// Another node has changed the store.
+    package var follow: @Sendable (StoreChange) async -> Void = { _ in }
 
     package init(
         node name: String, place: EdgeSettings.Place, networks: [IPNetwork], address: NodeAddress, url: String? = nil,

@@ -25,7 +25,7 @@ extension GatewayContext {
                 else { return false }
                 return await nodes.close(room, at: address, signedBy: key)
             }, findCoordinator: { await coordination.find() }, relay: { coordination.relay($0) },
-            ask: { await queries.ask($0) },
+            ask: { await queries.ask($0) }, tell: { await queries.tell($0) },
             url: { claim in
                 switch claim {
                 case .here: cluster.beat.url

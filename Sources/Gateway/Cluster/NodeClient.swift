@@ -51,7 +51,7 @@ struct NodeClient: Sendable {
             url: url(address, path), connectTo: address.description,
             headers: [OutgoingHeader("content-type", "application/octet-stream")], body: sealed)
         let response = await send(request, timeout: Self.messagesTimeout)
-        return response.status == .ok ? response.body : nil
+        return response.status.kind == .successful ? response.body : nil
     }
 
     /// The path of a node's route for messages of other nodes.

@@ -6,9 +6,12 @@ internal import Identity
 internal import Sockets
 internal import Wire
 
-/// Questions to all nodes of the cluster. They are sealed with the cluster's key, so that only its nodes get answers.
+/// Questions to all nodes of the cluster, and news for them. They are sealed with the cluster's key, so that only its nodes get answers.
 struct NodeQueries: Sendable {
     private static let path = "/cluster/queries"
+    private static let changesPath = "/cluster/changes"
+    private static let repetitionInterval = Duration.milliseconds(500)
+    private static let repetitionsMax = 120
 
     private let cluster: ClusterRooms
     private let client: NodeClient
@@ -33,8 +36,51 @@ struct NodeQueries: Sendable {
         }
     }
 
-    /// The route for questions of other nodes. Only their port has it.
-    var route: Route {
+    /// Returns when all other nodes that run have followed a change, or have not answered within two seconds. Those are told again until they
+    /// answer or end, for a minute.
+    func tell(_ change: StoreChange) async {
+        // Encoding identifiers cannot fail.
+        guard let bytes = try? JSON.encode(change, names: .asDeclared) else { return }
+        await withTaskGroup { group in
+            for beat in cluster.others {
+                let node = beat.node.description
+                let sealed = SealedBox.seal(bytes, with: key, at: node)
+                group.addTask {
+                    if await isTold(node, sealed) { return }
+                    Task {
+                        for _ in 0..<Self.repetitionsMax {
+                            try? await Task.sleep(for: Self.repetitionInterval)
+                            if await isTold(node, sealed) { return }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// - Returns: true also for a node that does not run.
+    private func isTold(_ node: String, _ sealed: [UInt8]) async -> Bool {
+        guard let address = cluster.other(named: node)?.address.flatMap(NodeAddress.init) else { return true }
+        return await client.ask(sealed, path: Self.changesPath, at: address) != nil
+    }
+
+    /// The routes for questions and news of other nodes. Only their port has them.
+    var routes: [Route] { [queries, changes] }
+
+    private var changes: Route {
+        Route(
+            .post, RoutePath(stringLiteral: Self.changesPath), "Follows what another node has changed in the store", access: .open,
+            responses: [.noContent]
+        ) { request, _ in
+            guard let text = SealedBox.open(request.body, with: key, at: cluster.identity.description),
+                let change = try? JSON.decode(StoreChange.self, from: text, names: .asDeclared)
+            else { throw HTTPError(.badRequest, "not a change that a node of the cluster has made") }
+            await cluster.follow(change)
+            return HTTPServerResponse(status: .noContent)
+        }
+    }
+
+    private var queries: Route {
         Route(
             .post, RoutePath(stringLiteral: Self.path), "Answers a question of another node", access: .open,
             responses: [.content("application/json")]

@@ -42,6 +42,7 @@ struct GatewayProcess: Sendable {
             settings.cluster?.handOver = { if $0 == RoomHomes.coordinatorRoom { await recovery.settleCalls() } }
             settings.cluster?.forget = { recovery.forget($0, inbox) }
         }
+        if let changes = backend?.changes { settings.cluster?.follow = { await changes.follow($0) } }
         let summarizer: any Summarizer =
             try configuration.chat.map { ChatSummarizer($0, sending: try OutgoingClient().outgoing(timeout: .seconds(60))) }
             ?? ExtractiveSummarizer()
@@ -62,7 +63,9 @@ struct GatewayProcess: Sendable {
                 definedAssistants: { assistants.ids })
             workers = dispatch
             let routes =
-                AssistantRoutes.routes(assistants, keys: keys, store: backend?.store.assistants) + ToolRoutes.routes(tools, keys: keys)
+                AssistantRoutes.routes(
+                    assistants, keys: keys, store: backend?.store.assistants, changed: { await rooms.tellOtherNodes(.assistants) })
+                + ToolRoutes.routes(tools, keys: keys)
                 + DispatchRoutes.routes(dispatch, keys: keys)
                 + LiveKitRoutes.routes(rooms, dispatch, backend?.roomRecordings, keys: keys)
                 + (configuration.isDevelopment

@@ -22,7 +22,7 @@ final class CoordinatedNode: Sendable {
         let recovery = try #require(backend.recovery)
         settings.prepare = { room, _ in
             // The store is there.
-            if room == RoomHomes.coordinatorRoom { try! await recovery.continueCalls() }
+            if room == RoomHomes.coordinatorRoom { try! await recovery.continueCalls() } else { try! await recovery.loadSession(of: room) }
             return true
         }
         settings.handOver = { if $0 == RoomHomes.coordinatorRoom { await recovery.settleCalls() } }
@@ -31,6 +31,7 @@ final class CoordinatedNode: Sendable {
             recovery.leaveCalls()
             inbox.post(.resign)
         }
+        settings.follow = { [changes = backend.changes] in await changes.follow($0) }
         var services: (calls: CallService, dispatch: DispatchService, writer: AuditEventWriter)?
         gateway = try TestGateway(
             auditEvents: backend.auditEvents, calls: backend.callInbox, dispatch: inbox,
@@ -42,7 +43,9 @@ final class CoordinatedNode: Sendable {
                     definition: { AssistantDefinition(id: $0) })
                 let sessions = backend.sessionService(rooms, keys: keys)
                 services = (calls, dispatch, backend.auditEventWriter(sessions, summarizer: ExtractiveSummarizer()))
-                return backend.routes(sessions, calls) + DispatchRoutes.routes(dispatch, keys: keys)
+                let assistants = AssistantRoutes.routes(
+                    backend.assistants, keys: keys, store: store.assistants, changed: { await rooms.tellOtherNodes(.assistants) })
+                return backend.routes(sessions, calls) + DispatchRoutes.routes(dispatch, keys: keys) + assistants
             }
         ) {
             $0.room.resumeWindow = .seconds(20)
