@@ -23,7 +23,7 @@ struct BudgetReport {
         ]
     }
 
-    /// Each `SSL` of OpenSSL 3.2 and later owns two record layers (ARCHITECTURE, "Decisions").
+    /// Each `SSL` of OpenSSL 3.2 and later owns two record layers.
     private static var connectionBytesMax: Double {
         (OPENSSL_version_major(), OPENSSL_version_minor()) < (3, 2) ? 8_192 : 27_648
     }
