@@ -37,7 +37,7 @@ package struct BackendServices: Sendable {
     ///   - endpoints: URLs that receive the webhooks of all rooms, sessions and calls.
     ///   - assistants: contains the configuration's; `restore()` adds the store's.
     ///   - accountSettings: the configuration section `accounts`.
-    ///   - homes: of rooms in a cluster; the store is then opened with `Store.Access.node`. Nil without a cluster.
+    ///   - homes: the cluster as this node sees it; the store is then opened with `Store.Access.node`. Nil without a cluster.
     ///   - operatorLog: the operator's log of sessions and calls.
     package init(
         store: Store, externalIssuer: ExternalIssuer? = nil, publicURL: String? = nil, recordingsDirectory: String? = nil,
@@ -65,7 +65,7 @@ package struct BackendServices: Sendable {
                 room.hasPrefix(Session.roomPrefix) || CallRooms.isCallRoom(room) || reportsAllRooms ? rooms.reporting(of: room) : .nothing
             },
             joinError: { room, identity in
-                // The coordinator removes who may not be in a call from rooms at other nodes.
+                // Only the coordinator knows the members of calls. It removes others from rooms at other nodes.
                 rooms.joinError(for: room) ?? (homes?.coordinates() == false ? nil : inbox.rooms.joinError(for: identity, in: room))
             },
             briefing: rooms.briefing,

@@ -73,7 +73,7 @@ package final class OutgoingClient: Sendable {
 /// A response whose body is received as it is read: unread bytes stay with the server. Its end ends the transfer.
 package final class OutgoingStream: Sendable {
     package let status: Int
-    /// By name in lower case. Of fields with the same name the last counts.
+    /// The header fields by name in lower case. The last field of a name counts.
     package let fields: [String: String]
     private let transfer: Transfer
 

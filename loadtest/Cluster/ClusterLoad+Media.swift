@@ -61,7 +61,7 @@ extension ClusterLoad {
 /// A frame's header of 12 bytes, an Opus packet's first byte, and in the packet the time of sending and the frame's number.
 struct FrameContent {
     static let interval: UInt64 = 20_000_000
-    /// Of speech at 28 kbit/s.
+    /// The size of a frame of speech at 28 kbit/s.
     static let bytes = 82
     private static let timeOffset = 13
     private static let numberOffset = 21

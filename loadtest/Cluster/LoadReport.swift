@@ -16,7 +16,7 @@ struct LoadReport: Encodable {
         let requestsAcknowledged, acknowledgedLost, requestsRefused: Int
         let eventsRepeated, eventsSkipped: Int
         let framesSent, framesSkipped: Int
-        /// Of this program; gaps up to that length may be its own.
+        /// The longest time for which this program did not run; gaps up to that length may be its own.
         let pauseMaxMs: Double
         let resumeMaxMs: Double
     }

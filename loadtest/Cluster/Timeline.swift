@@ -50,7 +50,7 @@ struct Timeline {
         var unfinished = 0
         /// Each receiver's longest gap, in nanoseconds.
         var longest: [Int: UInt64] = [:]
-        /// Of frames, in microseconds.
+        /// The latency of frames, in microseconds.
         var latency = Histogram<UInt32>(lowestDiscernibleValue: 1, highestTrackableValue: 60_000_000, numberOfSignificantValueDigits: .two)
     }
 
@@ -86,7 +86,7 @@ struct Timeline {
         record(receiver, from: before, to: now, missing: missing, isGap: isGap)
     }
 
-    /// At the end of the run: whoever has not heard anything until now.
+    /// Records a gap that has not ended when the run ends.
     mutating func ended(for receiver: Int, before: UInt64, now: UInt64) {
         guard before > 0, now - before > Self.gapMin else { return }
         let (part, group) = record(receiver, from: before, to: now, missing: 0, isGap: true)

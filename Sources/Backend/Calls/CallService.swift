@@ -7,11 +7,11 @@ internal import ServiceLifecycle
 internal import Store
 internal import Wire
 
-/// Runs the calls of one gateway around the pure `CallStateMachine`: feeds it inputs from devices, HTTP requests and rooms, and performs
-/// its effects in order.
+/// Runs the calls of a gateway, or of a whole cluster on its coordinator, around the pure `CallStateMachine`: feeds it inputs from devices,
+/// HTTP requests and rooms, and performs its effects in order.
 ///
 /// Shards reach it through the bounded `CallInbox`; HTTP handlers call its methods. `run()` returns once the inbox is finished, that is
-/// when the gateway has stopped. Calls are not persisted.
+/// when the gateway has stopped. Calls then end; only in a cluster the next coordinator continues them, as far as they are stored.
 package actor CallService: Service {
     /// How long a response waits until what it promises or lists is stored.
     private static let storeWaitMax = Duration.seconds(1)

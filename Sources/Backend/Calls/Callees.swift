@@ -2,7 +2,7 @@ internal import Engine
 internal import Store
 internal import Wire
 
-/// Finds those whom a call's request names, in the store: by address, by handle, or as the members of a conversation.
+/// Looks up the users that a call's request names: by address, by handle, or as the members of a conversation.
 struct Callees: Sendable {
     let accounts: AccountService
     let conversations: Conversations

@@ -7,7 +7,7 @@ package enum NodeMessage: Sendable, Hashable, Codable {
     case dispatch(DispatchServiceMessage)
     case calls(CallServiceMessage)
     case command(RoomCommand, room: String)
-    /// The sender takes the receiver for ended, because the broker has none of its beats.
+    /// The sender considers the receiver ended, because its beats do not arrive.
     case takenForEnded
 }
 

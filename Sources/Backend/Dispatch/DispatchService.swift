@@ -183,7 +183,7 @@ package actor DispatchService: Service {
         for rule in rules where rule.matches(room) && !present.contains(CallParty.assistant(rule.assistant).identity) {
             begin(JobRequest(room: room, assistant: rule.assistant, reason: .rule))
         }
-        // Jobs that were created before the room could be told.
+        // The room was not open when these jobs were created.
         for job in jobs.jobs(in: room) { announceExpectation(of: job) }
     }
 
@@ -328,7 +328,7 @@ package actor DispatchService: Service {
             let isCurrent = jobs.jobs(in: job.room).contains { $0.id == job.id && $0.attempt == job.attempt && !$0.status.isOver }
             guard isCurrent else { return refuse(RequestError(.conflict, "the job has ended"), requester) }
             admit(job, requester, homeURL: homeURL)
-            // It may have added an input.
+            // The admission may have added an input.
             perform([])
         }
     }

@@ -1,13 +1,11 @@
 package import Wire
 
-/// The cluster as a gateway's services see it, where several nodes share a store, and one of them, the coordinator, serves users' channels,
-/// calls and dispatch for all. The closures must not block, and must not append to the
-/// `AuditEventQueue`.
+/// The cluster as a node's services see it: several nodes share a store, and one of them, the coordinator, serves users' channels, calls
+/// and dispatch for all. The closures must not block, and must not append to the `AuditEventQueue`.
 package struct RoomHomes: Sendable {
     /// Identifies this process among all that have ever been nodes of the cluster.
     package var node: String
-    /// The epoch in which this node hosts a room. Also of a room whose term is over, until its last event: events without an epoch are
-    /// refused. Nil for a room that is not open here.
+    /// The epoch in which this node hosts a room; nil if it is not the room's home. Events without an epoch are refused.
     package var epoch: @Sendable (_ room: String) -> RoomEpoch?
     /// The store has refused what this node wrote about a room: a home with a higher epoch, which has this number, has written. The number
     /// may be that of this node's own epoch. Called once for each epoch that is refused.

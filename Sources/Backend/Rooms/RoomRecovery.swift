@@ -4,9 +4,9 @@ package import Wire
 
 /// Recovers what other nodes of a cluster have left open: rooms, their sessions, and calls between users.
 ///
-/// A starting gateway without a cluster recovers everything at once (`BackendServices.restore()`). In a cluster, rooms go on at other nodes.
-/// This type finds the rooms that were open on nodes that have ended; the cluster decides which node recovers each. Calls go on at the
-/// coordinator.
+/// A starting gateway without a cluster recovers everything at once (`BackendServices.restore()`). In a cluster, rooms continue at other nodes.
+/// This type finds the rooms that were open on nodes that have ended; the cluster decides which node recovers each. Calls continue
+/// at the coordinator.
 package struct RoomRecovery: Sendable {
     private let store: Store
     private var webhooks: Webhooks { store.webhooks }
@@ -55,7 +55,7 @@ package struct RoomRecovery: Sendable {
     }
 
     /// Makes the store refuse what earlier homes of a room write, and notes that the room is open here. Call when this node has become the
-    /// room's home and has an epoch for it, before the room goes on.
+    /// room's home and has an epoch for it. The room need not wait, because each of its own writes carries the epoch too.
     ///
     /// - Throws: `StoreError.superseded` if another home has written already. `full`, `busy` or `unreachable` if this must wait for the
     ///   store: it is done, before the room's later events are stored, once the store has recovered.
@@ -70,7 +70,7 @@ package struct RoomRecovery: Sendable {
     /// Forgets the session of a room that has moved to another node.
     package func forgetSession(of room: String) { sessionRooms.forget(room) }
 
-    /// Announces the end of a room from which no node can go on. Its session ends later, unless its user rejoins (`SessionMaintenance`).
+    /// Announces the end of a room that no node can continue. Its session ends later, unless its user rejoins (`SessionMaintenance`).
     /// Call when this node has become the room's home.
     ///
     /// - Throws: `StoreError.superseded` if another home has written. Otherwise as `adopt(_:)`.

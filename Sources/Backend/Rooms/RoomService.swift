@@ -38,7 +38,7 @@ package struct RoomService: Sendable {
         }
     }
 
-    /// The answer of this node to a question of another one.
+    /// This node's answer to a query of another one.
     package func answer(_ query: NodeQuery) async throws -> [UInt8] {
         switch query {
         case .rooms: try JSON.encode(await roomsHere(), names: .asDeclared)
@@ -142,7 +142,7 @@ package struct RoomService: Sendable {
         }
     }
 
-    /// Makes this node the home of a room, unless another one is. Alone, it always is.
+    /// Makes this node the home of a room, unless another one is. Without a cluster it always is.
     ///
     /// - Throws: `HTTPError` with status 503 if the cluster cannot decide, or this node takes no new rooms.
     @discardableResult
@@ -156,10 +156,10 @@ package struct RoomService: Sendable {
 
     var isInCluster: Bool { shards.cluster != nil }
 
-    /// Where clients reach a room's home itself; nil if only a load balancer leads there, and for a gateway that runs alone.
+    /// The URL at which clients reach a room's home directly; nil if only a load balancer leads there, and for a gateway that runs alone.
     func url(of claim: RoomClaim) -> String? { shards.cluster?.url(claim) }
 
-    /// As `url(of:)`, for a room that need not have a home.
+    /// Like `url(of:)`, for a room that need not have a home.
     func homeURL(of room: String) async -> String? {
         guard let cluster = shards.cluster else { return nil }
         return cluster.url(await cluster.find(room))
@@ -199,13 +199,13 @@ package struct RoomService: Sendable {
     private static let noAnswer = HTTPError(
         .draining, "this gateway is about to stop; connect to another one", retryAfterSeconds: 1)
 
-    /// - Throws: `HTTPError.elsewhere` if another node is the home of a room, so that the request is passed on to it.
+    /// - Throws: `HTTPError.elsewhere` if another node is the home of a room, so that the request is forwarded to it.
     func checkIsHere(_ room: String) async throws(HTTPError) {
         guard shards.homeShard(room) == nil, case .elsewhere(let node)? = await shards.cluster?.find(room) else { return }
         throw .elsewhere(node)
     }
 
-    /// - Throws: `HTTPError.elsewhere` if another node of the cluster serves channels, calls and dispatch, so that the request is passed on.
+    /// - Throws: `HTTPError.elsewhere` if another node of the cluster serves channels, calls and dispatch, so that the request is forwarded.
     func checkCoordinates() async throws(HTTPError) {
         switch await shards.cluster?.findCoordinator() ?? .here {
         case .here: return

@@ -95,7 +95,7 @@ package struct ClusterControl: Sendable {
     package var ask: @Sendable (NodeQuery) async -> [[UInt8]]
     /// Tells the other nodes that run what has changed in the store.
     package var tell: @Sendable (StoreChange) async -> Void
-    /// Where clients reach the node of a claim itself; nil if only a load balancer leads there.
+    /// The URL at which clients reach the node of a claim directly; nil if only a load balancer leads there.
     package var url: @Sendable (RoomClaim) -> String?
 
     package init(
@@ -109,7 +109,7 @@ package struct ClusterControl: Sendable {
     }
 }
 
-/// A question to each node of a cluster.
+/// A query to each node of a cluster.
 package enum NodeQuery: String, Sendable {
     case rooms, snapshots
 }

@@ -39,7 +39,7 @@ package struct Membership: Sendable {
         return true
     }
 
-    /// Whether the broker returns this node's own beats. If not, others may take it for ended.
+    /// Whether the broker returns this node's own beats. If not, others may consider it ended.
     package func hearsItself(at now: Instant) -> Bool {
         guard observingSince != nil, let echoedAt else { return false }
         return now - echoedAt < ClusterLimits.echoSilence

@@ -32,7 +32,7 @@ package struct NodeBeat: Hashable, Sendable {
     package var build: String
     /// Where clients reach the node itself; nil if only a load balancer does.
     package var url: String?
-    /// Where other nodes reach it, to pass on connections: `10.0.0.1:7899`; nil for a node that takes none.
+    /// The address to which other nodes forward connections: `10.0.0.1:7899`; nil for a node that takes none.
     package var address: String?
     /// The node takes no new rooms.
     package var isDraining: Bool

@@ -14,7 +14,7 @@ package import Wire
 /// - Every `wanted` gets exactly one `answer`, and every promise is kept or broken exactly once.
 /// - A promise is kept only after the record holds a snapshot that was collected after the promise was given.
 /// - `began` and `ended` of a room alternate.
-/// - Without connection to the broker, no term begins, and terms go on until another node takes this one for ended.
+/// - Without a connection to the broker, no term begins, and terms continue until another node considers this one ended.
 package struct ClusterStateMachine: Sendable {
     package enum Input: Sendable {
         case connected
@@ -35,7 +35,7 @@ package struct ClusterStateMachine: Sendable {
         case superseded(room: String, byNumber: UInt64)
         case read(room: String, Result<StoredRecord?, BrokerError>)
         case written(room: String, Result<UInt64, BrokerError>)
-        /// Another node has told that it takes this one for ended, so that others may be the homes of its rooms.
+        /// Another node reports that it considers this one ended, so others may be the homes of its rooms.
         case takenForEnded
         /// This node takes no new rooms from now on.
         case drain

@@ -80,7 +80,7 @@ struct Call: Sendable {
         begin(at: startedAt)
     }
 
-    /// A restored call's events are numbered higher than those of which nothing is stored: of holding and muting.
+    /// The numbers of a restored call's events leave out those of events that are not stored: holding and muting.
     private static let eventsLostMax: UInt64 = 10_000
 
     var info: CallInfo {

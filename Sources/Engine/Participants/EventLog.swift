@@ -65,7 +65,7 @@ package struct EventLog: Sendable {
         }
     }
 
-    /// All events that are kept, without numbers of their own: a participant that is restored from an image gets them whatever it missed.
+    /// All events that are kept, with their numbers: a participant that is restored from an image gets them, whatever its client missed.
     package var kept: [(seq: UInt64, event: EncodedEvent)] {
         let first = lastSeq - UInt64(entries.count) + 1
         return entries.enumerated().compactMap { offset, entry in event(of: entry).map { (first + UInt64(offset), $0) } }

@@ -63,7 +63,7 @@ struct TrackAliasAllocator: Sendable {
         return TrackAlias(last)
     }
 
-    /// Marks an alias as used that was allocated before.
+    /// Marks an alias that was allocated before as used.
     mutating func take(_ alias: TrackAlias) {
         taken.insert(alias)
     }

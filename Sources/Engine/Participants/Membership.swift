@@ -105,7 +105,7 @@ struct Participant: Sendable {
 
 /// The resume tokens of a participant.
 struct ResumeTokens: Sendable, Hashable, Decodable {
-    /// Of the current socket.
+    /// The token of the current socket.
     var current: String
     /// The token that was used last. Valid until the client confirms the resume.
     var former: String?
@@ -224,7 +224,7 @@ struct Membership: Sendable {
 
     func isTimeoutOver(at now: Instant) -> Bool { emptyRoomTimeout.isOver(at: now) }
 
-    /// Whether somebody has been present and has left.
+    /// Whether a participant has been present and has left.
     var wasUsed: Bool { independentCount > 0 || emptyRoomTimeout.isAfterDeparture }
 
     /// Starts the timeout of a room that was used and that nobody uses now.

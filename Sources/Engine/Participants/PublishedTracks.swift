@@ -58,7 +58,7 @@ struct PublishedTracks: Sendable {
 
     /// Inserts a track from an image.
     ///
-    /// - Parameter playout: must be there for an `ahead` track.
+    /// - Parameter playout: required for an `ahead` track.
     mutating func restore(_ track: Track, _ playout: Playout?, at now: Instant) {
         aliases.take(track.info.alias)
         roster.append(track, for: track.info.sid)

@@ -53,7 +53,7 @@ struct Utterance: Sendable {
         unreportedMax = isAwaitingReports ? Limits.playoutUnreportedMax.inTicks : .max
     }
 
-    /// An utterance from an image: it stands still.
+    /// An utterance from an image, which is not playing.
     ///
     /// - Parameters:
     ///   - heard: offset played.
@@ -167,7 +167,7 @@ struct UtteranceClock: Sendable {
         stretches = [Stretch(start: 0, playsAt: playsAt)]
     }
 
-    /// A clock that stands still.
+    /// A stopped clock.
     init(releasedTo end: Int, at now: Instant) {
         stretches = [Stretch(start: 0, playsAt: now, end: end)]
     }

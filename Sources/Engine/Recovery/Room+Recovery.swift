@@ -10,7 +10,7 @@ extension Room {
         case moved
     }
 
-    /// Linear in the whole state.
+    /// The state that survives this node. Takes time linear in its size.
     ///
     /// - Parameter now: for playout positions and ages; nil is the time of the last input.
     package func image(at now: Instant? = nil) -> RoomImage {

@@ -14,8 +14,8 @@ extension RoomSettings {
 
 /// The consequences of a restore.
 extension Room {
-    /// Reports what was lost with the room's earlier node. Pending procedure calls end without a word: their callers have lost their
-    /// connections.
+    /// Reports what was lost with the room's earlier node. Pending procedure calls end without a reply, because their callers have
+    /// lost their connections.
     mutating func reportLoss() {
         guard case .restored(let reason) = phase else { return }
         phase = .open

@@ -10,7 +10,7 @@ extension RoomImage {
 
         var info: TrackInfo
         var talk: Talk?
-        /// Of an `ahead` track.
+        /// The playout of an `ahead` track.
         var playout: Playout?
     }
 

@@ -40,7 +40,7 @@ package struct RoomImage: Sendable, Hashable, Decodable {
         var subscription: UInt32
     }
 
-    /// Assistants that were asked for.
+    /// Assistants that were requested.
     struct Agents: Sendable, Hashable, Decodable {
         struct Wait: Sendable, Hashable, Decodable {
             var agent: Identity
@@ -62,7 +62,7 @@ extension RoomImage {
     /// The typical size of an image, for a call with a few minutes of transcript.
     private static let usualBytes = 16 << 10
 
-    /// - Returns: nil for bytes that are no image, or that have the version of another format.
+    /// - Returns: nil for bytes that are no image, or an image of another version.
     package init?(_ bytes: [UInt8]) {
         guard let image = try? JSON.decode(Self.self, from: bytes, names: .snakeCase), image.version == Self.version, image.isConsistent
         else { return nil }

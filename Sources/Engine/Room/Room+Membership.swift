@@ -150,7 +150,7 @@ extension Room {
         end()
     }
 
-    /// Ends the room here, while it goes on elsewhere.
+    /// Ends the room here, while it continues on another node.
     mutating func abandon() {
         for track in tracks.values { untap(track) }
         for track in tracks.values { patch(.unpublish(track.info.alias, by: track.publisher)) }

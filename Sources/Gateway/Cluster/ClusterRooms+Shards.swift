@@ -66,7 +66,7 @@ extension ClusterRooms {
         return Placement.home(local: local, others: others).flatMap { home in others.first { $0.node == home } }
     }
 
-    /// Whether a room has no home that runs, and is not open here. This node is then its home, so that others leave it alone.
+    /// Whether a room has no running home and is not open here. If so, this node has become its home, so that others leave it alone.
     func isAbandoned(_ room: String) async -> Bool {
         guard directory.home(of: room) == nil, await find(room) == .here, case .here = await locate(room) else { return false }
         return directory.home(of: room) == nil
@@ -99,9 +99,8 @@ extension ClusterRooms {
     /// The room's state has changed.
     func changed(_ room: String) { state.withLock { $0.node }?.changed(room) }
 
-    /// Calls back once the record has the room's present state; after `promiseMax` if it is not written, and at once if the broker has been away
-    /// for that time: a call must not stand still because of it. By then, a node that alone is cut off has been told by others to give its
-    /// rooms up.
+    /// Calls back once the record has the room's present state, after `promiseMax` at the latest, and at once if the broker has been away
+    /// for that time, so that calls do not stall. By then, others have told this node to give its rooms up if it alone is cut off.
     ///
     /// - Parameter completion: gets false if this node is not the room's home any more. Called on any thread.
     func promise(_ room: String, completion: @escaping @Sendable (Bool) -> Void) {

@@ -149,13 +149,13 @@ final class ImageReply: Sendable {
 enum ClusterOrder: Sendable {
     /// The closure is called once the room is restored; only then may anybody join it.
     case restore(RestoredRoom, done: @Sendable () -> Void)
-    /// The last image is followed by `endTerm` or `goOn`; the room stands still until then.
+    /// The last image is followed by `endTerm` or `goOn`; the room is halted until then.
     case takeImage(room: String, isLast: Bool, ImageReply)
     case goOn(room: String)
     /// This node is not the room's home any more.
     case endTerm(room: String)
     case nodeEnded(String)
-    /// The coordinator is another node than before.
+    /// Another node than before is the coordinator.
     case announceRooms
     /// This node is not the coordinator any more.
     case closeChannels

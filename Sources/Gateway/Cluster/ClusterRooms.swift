@@ -25,7 +25,7 @@ final class ClusterRooms: Sendable {
 
     struct Home {
         var epoch: RoomEpoch
-        /// Its session is known and its snapshot has been posted to a shard, so that joins may follow.
+        /// Its session is known and a shard has restored its snapshot, so that joins may follow.
         var isReady = false
         let since = Instant.now
         var waiting: [@Sendable (Place) -> Void] = []
@@ -39,7 +39,7 @@ final class ClusterRooms: Sendable {
         var isNameTaken = false
         /// Called with each node that ends while the broker works.
         var onEndedNode: (@Sendable (NodeBeat) -> Void)?
-        /// Why there is no connection, as the log has it.
+        /// The reason why there is no connection, as last logged.
         var reported: NATSError?
         /// Replies that wait for a record.
         var promises: [UInt64: @Sendable (Bool) -> Void] = [:]
@@ -74,7 +74,7 @@ final class ClusterRooms: Sendable {
 
     // MARK: Running
 
-    /// Connects to the broker, also if it is away at first, and decides until the task is cancelled.
+    /// Connects to the broker, repeatedly if it is away at first, and runs until the task is cancelled.
     func run() async {
         let (events, continuation) = AsyncStream.makeStream(of: BrokerEvent.self)
         guard let broker = await connect({ continuation.yield($0) }) else { return }
@@ -100,7 +100,7 @@ final class ClusterRooms: Sendable {
         return nil
     }
 
-    /// Each attempt fails for a reason, which is logged when it is another one.
+    /// Logs why an attempt to connect has failed, unless that is known already.
     private func report(_ error: NATSError) {
         let wasReported = state.withLock { state in
             defer { state.reported = error }
@@ -140,7 +140,7 @@ final class ClusterRooms: Sendable {
 
     /// This node takes no new rooms, and hands over those it has.
     ///
-    /// - Parameter span: at most half of it is used, so that the clients of few rooms reconnect at the same time; zero: at once.
+    /// - Parameter span: the moves are spread over at most half of it, so that few clients reconnect at the same time; zero: all at once.
     func drain(within span: Duration) {
         let (node, rooms) = state.withLock { ($0.node, Array($0.homes.keys)) }
         node?.post(.drain)

@@ -6,13 +6,13 @@ package import Wire
 
 /// A gateway's place in a cluster.
 package struct ClusterSettings: Sendable {
-    /// The port for other nodes, with TLS: for connections and requests that they pass on.
+    /// The port for other nodes, with TLS: for connections and requests that they forward.
     package var place: EdgeSettings.Place
     /// The other nodes' networks: only they may use the port.
     package var networks: [IPNetwork]
-    /// Where other nodes reach the port.
+    /// The address at which other nodes reach the port.
     package var address: NodeAddress
-    /// Where clients reach this node itself; nil if only a load balancer does.
+    /// The URL at which clients reach this node directly; nil if they need a load balancer.
     package var url: String?
     package var nats: NATSSettings
     /// Seals the snapshots of rooms. All nodes have the same key.
@@ -27,9 +27,9 @@ package struct ClusterSettings: Sendable {
     ///
     /// Returns false if the store cannot be reached, so that a new room is not opened. A restored one goes on.
     package var prepare: @Sendable (_ room: String, RoomInfo?) async -> Bool = { _, _ in true }
-    /// Waits for the services before another node may go on with a room: what it reads must be stored.
+    /// Waits until the services have stored what the next home of a room reads.
     package var handOver: @Sendable (_ room: String) async -> Void = { _ in }
-    /// Another node goes on with a room.
+    /// Called when another node continues a room.
     package var forget: @Sendable (_ room: String) -> Void = { _ in }
     /// Another node has changed the store.
     package var follow: @Sendable (StoreChange) async -> Void = { _ in }

@@ -6,7 +6,7 @@ internal import Logging
 internal import Synchronization
 internal import Wire
 
-/// The way between this node and the coordinator: the node that serves users' channels, calls and dispatch for the whole cluster.
+/// Connects this node with the coordinator: the node that serves users' channels, calls and dispatch for the whole cluster.
 ///
 /// The coordinator is the home of a room without a name, which is claimed, lost, moved and fenced like any other, and never opened. Each node
 /// asks every second where that room is, which makes it the coordinator if the room has no home.
@@ -84,7 +84,7 @@ final class Coordination: Sendable {
         for mailbox in cluster.mailboxes { mailbox.send(.cluster(.announceRooms)) }
     }
 
-    /// Where the coordinator is, which becomes this node if there is none; without the broker, where it was last.
+    /// Finds the coordinator, which becomes this node if there is none; without the broker, the last known one.
     func find() async -> RoomClaim {
         switch await cluster.locate(RoomHomes.coordinatorRoom) {
         case .here: return .here
@@ -215,7 +215,7 @@ final class Coordination: Sendable {
         return true
     }
 
-    /// Messages that have come to the wrong node go on.
+    /// Delivers a message here, or sends one on that has come to the wrong node.
     private func deliver(_ message: NodeMessage) {
         switch message {
         case .dispatch(let message) where isHere: dispatch?.accept(message)

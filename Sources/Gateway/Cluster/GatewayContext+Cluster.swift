@@ -6,7 +6,7 @@ internal import Identity
 internal import Sockets
 
 extension GatewayContext {
-    /// The services' way to the other nodes; nil for a gateway that runs alone.
+    /// The services' interface to the other nodes; nil for a gateway that runs alone.
     var clusterControl: ClusterControl? {
         guard let cluster, let coordination, let queries else { return nil }
         return ClusterControl(

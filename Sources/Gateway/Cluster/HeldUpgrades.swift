@@ -6,20 +6,20 @@ internal import Logging
 internal import Sockets
 internal import Wire
 
-/// Upgrades of clients that wait until the cluster has told which node is the home of their room.
+/// Upgrades of clients that wait until it is known which node is the home of their room.
 ///
-/// If it is another node, the connection is passed on to it. If that node does not answer, the cluster is asked again, until it has another home or
+/// If it is another node, the connection is forwarded to it. If that node does not answer, the cluster is asked again, until it has another home or
 /// the client has waited for `patience`: longer than a node's silence before another one takes its rooms over.
 final class HeldUpgrades {
     private struct Waiting {
         let upgrade: HeldUpgrade
         let room: String
         let since: Instant
-        /// The home to which the connection is being passed on.
+        /// The home to which the connection is being forwarded.
         var home: String?
         /// The home that did not answer.
         var unreachable: String?
-        /// When the cluster is asked again; nil while it is asked, or while the connection is being passed on.
+        /// When the cluster is asked again; nil while it is asked, or while the connection is being forwarded.
         var askAt: Instant?
     }
 
@@ -76,9 +76,9 @@ final class HeldUpgrades {
     private func pass(_ number: Int, to home: NodeBeat) {
         guard let entry = waiting[number] else { return }
         let name = home.node.description
-        // A node that was sent a connection for a room which is not at home there does not send it on.
+        // A forwarded connection is not forwarded again.
         if entry.upgrade.request.hops > 0 { return refuse(number, .homeUnavailable, elsewhere: name) }
-        // It has not been taken for ended yet.
+        // The node that did not answer is not considered ended yet.
         guard entry.unreachable != name, let address = home.address.flatMap(NodeAddress.init) else {
             return retry(number)
         }
@@ -123,7 +123,7 @@ final class HeldUpgrades {
         for (number, entry) in waiting where entry.askAt.map({ $0 <= context.now }) == true { ask(number) }
     }
 
-    /// Its connections are broken; clients resume, which makes this node ask for the rooms' homes.
+    /// Breaks the tunnels to a node. Their clients resume, and this node looks up the homes of their rooms again.
     func nodeEnded(_ name: String) {
         context.loop.endTunnels(to: name)
     }

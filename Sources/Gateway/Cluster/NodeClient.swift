@@ -5,7 +5,7 @@ internal import OutgoingHTTP
 internal import Sockets
 internal import Wire
 
-/// Passes on HTTP requests to other nodes of the cluster.
+/// Forwards HTTP requests to other nodes of the cluster.
 ///
 /// Only errors of this node's own routes name a node (`HTTPError.elsewhere`), so nobody else chooses the destination. The other node verifies
 /// the request's token itself.

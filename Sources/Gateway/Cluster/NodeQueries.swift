@@ -6,7 +6,7 @@ internal import Identity
 internal import Sockets
 internal import Wire
 
-/// Questions to all nodes of the cluster, and news for them. They are sealed with the cluster's key, so that only its nodes get answers.
+/// Queries to all nodes of the cluster, and notices of changes. They are sealed with the cluster's key, so that only its nodes get answers.
 struct NodeQueries: Sendable {
     private static let path = "/cluster/queries"
     private static let changesPath = "/cluster/changes"
@@ -64,7 +64,7 @@ struct NodeQueries: Sendable {
         return await client.ask(sealed, path: Self.changesPath, at: address) != nil
     }
 
-    /// The routes for questions and news of other nodes. Only their port has them.
+    /// The routes for queries and notices of other nodes. Only their port has them.
     var routes: [Route] { [queries, changes] }
 
     private var changes: Route {

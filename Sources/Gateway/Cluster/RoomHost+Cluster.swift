@@ -31,7 +31,7 @@ extension RoomHost {
     /// Sends a reply once the cluster's record has what it promises.
     func promise(_ reply: Room.Effect, to handle: ParticipantHandle, of hosted: HostedRoom) {
         guard let cluster = context.gateway.cluster, !AbsentParticipants.isAbsent(handle) else { return }
-        // The promise itself has the record written.
+        // The promise causes a write of the record.
         hosted.term.isDirty = true
         cluster.promise(hosted.name) { [mailbox = context.gateway.mailboxes[Int(handle.shard)]] isKept in
             if isKept { mailbox.send(.effect(reply)) }
@@ -45,7 +45,7 @@ extension RoomHost {
         return hosted.room.image(at: context.now)
     }
 
-    /// Inputs that came while the room stood still follow.
+    /// Ends a halt, and applies the inputs that were held meanwhile.
     private func goOn(with name: String) {
         guard let index = table.index(named: name), let hosted = table[index], hosted.term.isHalted else { return }
         hosted.term.isHalted = false
@@ -120,7 +120,7 @@ extension Room.Input {
 
 /// The part of a hosted room that concerns its home in the cluster.
 struct HomeTerm {
-    /// Inputs that wait while a room stands still; further ones are dropped.
+    /// Inputs that wait while a room is halted; further ones are dropped.
     static let heldInputsMax = 1_000
 
     /// The state differs from the latest image.

@@ -23,10 +23,10 @@ final class DrainCoordinator {
         case closing(until: Instant)
     }
 
-    /// In a cluster: the ends of connections that are forwarded through this node. They are spread, as the moves of rooms are.
+    /// In a cluster, connections that are forwarded through this node end in steps, as its rooms move.
     private struct TunnelEnds {
         static var interval: Duration { .milliseconds(200) }
-        /// All tunnels are ended within this time, unless clients come back to this node.
+        /// Each step ends this fraction of the tunnels that are left, and one more.
         static var steps: Int { 100 }
         var nextAt: Instant?
     }

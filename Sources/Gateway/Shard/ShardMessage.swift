@@ -75,7 +75,7 @@ struct SessionHandover: Sendable {
     var log: EventLog
     let framesSent: UInt64
     let framesDropped: UInt64
-    /// The log begins with the restoration of the room on this node: what was missed before cannot be replayed.
+    /// The log begins with the restoration of the room on this node: earlier events cannot be replayed.
     var isRestored = false
 
     init(of participant: ParticipantConnection) {

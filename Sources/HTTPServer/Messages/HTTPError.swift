@@ -28,7 +28,7 @@ extension HTTPError {
     package static let storeUnavailable = HTTPError(
         .storeBusy, "the store cannot be reached at the moment; try again", retryAfterSeconds: 5)
 
-    /// The room is at home on another node, to which the request is passed on.
+    /// The room is at home on another node, to which the request is forwarded.
     package static func elsewhere(_ node: String) -> HTTPError {
         var error = homeUnavailable
         error.node = node

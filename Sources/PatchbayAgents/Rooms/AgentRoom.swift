@@ -50,8 +50,8 @@ enum AgentRoomEvent: Sendable {
     case rejoined
     /// The session was resumed, and frames of the assistant's track were lost with the connection.
     case resumedWithLoss
-    /// The session was resumed on another node, and what was not played of the assistant's track is lost: it was played up to this time; nil if
-    /// nothing of it is known to have been played.
+    /// The session was resumed on another node, and the unplayed part of the assistant's track is lost: it was played up to this time; nil
+    /// if none of it is known to have been played.
     case queueLost(MediaTime?)
     /// The room has ended, or the connection was lost for good.
     case ended

@@ -27,7 +27,7 @@ actor SpeechOutput {
         case rejoined
         /// Frames were lost with a connection: continue from what was played.
         case resumedWithLoss
-        /// The gateway has lost what was not played: continue from this time on the track; nil if nothing is known to have been played.
+        /// The gateway has lost the unplayed audio: continue from this time on the track; nil if nothing is known to have been played.
         case queueLost(MediaTime?)
     }
 

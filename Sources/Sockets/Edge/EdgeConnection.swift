@@ -282,7 +282,7 @@ internal import Wire
         connection.opened(on: self)
     }
 
-    /// The upgrade has been passed on: from now on this connection's bytes go to another one.
+    /// The upgrade has been forwarded: from now on this connection's bytes go to another one.
     func begin(_ end: TunnelEnd) {
         setDeadline(after: nil)
         unsafe phase = .tunnel(end)

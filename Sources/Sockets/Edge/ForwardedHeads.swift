@@ -15,8 +15,8 @@ extension ReceivedRequest {
 
     /// How often the request was forwarded from one node to another.
     ///
-    /// Counts only if a trusted peer has sent the request: from anybody else the field is a client's invention. A proxy passes on what a client
-    /// has invented, so this proves nothing about the sender: it only keeps nodes from forwarding in a circle.
+    /// Counts only in requests from a trusted peer, because clients may send the field, too. A proxy passes on a client's field, so this
+    /// proves nothing about the sender: it only keeps nodes from forwarding in a circle.
     package var hops: Int {
         guard source.isTrusted, source.entrance == .proxies || source.entrance == .nodes, let value = head.fields[.patchbayHops] else {
             return 0

@@ -1,8 +1,8 @@
 package import HTTPTypes
 internal import Wire
 
-/// A client's request for a WebSocket whose answer waits for the loop's delegate (`SocketDelegate.hold`): its room may be at home on another
-/// node, and finding that out may take a moment.
+/// A client's request for a WebSocket that waits for a decision of the loop's delegate (`SocketDelegate.hold`): its room may be at home on
+/// another node, and finding that out may take a moment.
 ///
 /// The delegate decides once, by `serve`, `refuse` or `forward`, within `hold` or later on the loop's thread. After a forward that has failed it
 /// decides again, because the client has not been sent anything. Without a decision the client gets `SocketDelegate.unavailable(_:)` after
@@ -26,7 +26,7 @@ package final class HeldUpgrade {
         case settled
     }
 
-    /// A delegate that always tries again would otherwise not let go of the loop.
+    /// Keeps a delegate that always tries again from occupying the loop forever.
     private static let forwardsMax = 8
 
     init(_ request: ReceivedRequest, of phase: RequestPhase) {
@@ -63,7 +63,7 @@ package final class HeldUpgrade {
         phase?.refuseHeld(response)
     }
 
-    /// Has another node serve the upgrade: passes on the request, and from its upgrade on all bytes in both directions. A forward under way is
+    /// Has another node serve the upgrade: forwards the request, and after its upgrade all bytes in both directions. A forward under way is
     /// cancelled.
     ///
     /// A response other than an upgrade goes to the client, unless it makes the forward fail (`ForwardFailure`). A failure is reported by
@@ -141,16 +141,16 @@ package final class HeldUpgrade {
 
 /// Why a forward has failed. The client has not been sent anything yet.
 package enum ForwardFailure: Error, Hashable, Sendable {
-    /// No connection: refused, reset, no way, or not a numeric address.
+    /// No connection: refused, reset, no route, or not a numeric address.
     case unreachable(String)
     case timedOut
     /// The handshake failed, or the certificate is not that of the endpoint.
     case tls(String)
     /// 503, with the gateway's error code.
     case unavailable(code: String?)
-    /// The value of the response's `Patchbay-Elsewhere`: the room is not at home there. To be judged by the delegate, like all input.
+    /// The value of the response's `Patchbay-Elsewhere`: the room is not at home there. The delegate must check it, like all input.
     case elsewhere(String)
-    /// Not a response that may be passed on.
+    /// Not a response that may be sent to the client.
     case badResponse
     /// `Loop.endTunnels(to:)`.
     case ended

@@ -2,10 +2,10 @@ internal import Wire
 
 /// One of the two connections of a tunnel: that of a client, or the one to the node that serves it.
 ///
-/// Bytes received on one connection are written to the other at once. While that is congested, nothing more is read, so that a direction holds
-/// what one read has brought at most. WebSocket frames are not parsed: the home checks them, and finds out by pings who has gone silent.
+/// Bytes received on one connection are written to the other at once. While that is congested, nothing more is read, so that a direction
+/// holds at most the bytes of one read. WebSocket frames are not parsed: the home checks them, and detects silent clients by pings.
 ///
-/// The end of one side is passed on after everything before it. Both sides then have `endSpan` to be done. A broken connection breaks the
+/// The end of one side is passed on after everything before it. The other side then has `endSpan` to end. A broken connection breaks the
 /// other one, so that the client resumes.
 @safe final class TunnelEnd {
     let name: String
@@ -51,7 +51,7 @@ internal import Wire
         if client.isCongested { home.setReading(false) }
     }
 
-    /// One of the two streams is another one now.
+    /// One of the two streams was replaced.
     func streamChanged() {
         guard let other else { return }
         for (end, peer) in [(self, other), (other, self)] {
@@ -117,7 +117,7 @@ internal import Wire
         unsafe (self.peer, other.peer) = (nil, nil)
         unsafe loop.counters.tunnelsOpen -= 1
         unsafe peer._withUnsafeGuaranteedRef { peer in
-            // After an end in good order there is only input left, which nobody takes. A reset might cost the client what it was sent last.
+            // After an orderly end only input is left, which has no receiver. A reset might cost the client what it was sent last.
             if hasInputEnded { peer.end(within: Self.endSpan) } else { peer.fail() }
         }
     }

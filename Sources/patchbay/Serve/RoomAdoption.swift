@@ -4,10 +4,10 @@ import ServiceLifecycle
 import Store
 import Wire
 
-/// Takes over rooms for which nobody asks from nodes of the cluster that have ended.
+/// Takes over the rooms of nodes that have ended, if no client asks for them.
 ///
-/// Each node looks; the claim of a room decides which one takes it over. A room with a snapshot goes on, so that it ends as any room does
-/// when nobody returns; the end of any other one is announced.
+/// Every node looks for them; the claim of a room decides which one takes it over. A room with a snapshot continues, and ends like any room
+/// if nobody returns; the end of any other one is announced.
 struct RoomAdoption: Service {
     let recovery: RoomRecovery
     let rooms: RoomService

@@ -56,7 +56,7 @@ final class FakeRoom: AgentRoom {
         return discard()
     }
 
-    /// What was not played is lost.
+    /// Discards the audio that was not played.
     func discard() -> HeardPosition {
         state.withLock { state in
             let now = clock.now

@@ -3,7 +3,7 @@ import Wire
 
 @testable import PatchbayAgents
 
-/// What of the assistant's speech is lost with a connection or a node.
+/// Losses of the assistant's speech with a connection or a node.
 struct VoiceLossesTests {
     private var losses = VoiceLosses()
 
@@ -13,7 +13,7 @@ struct VoiceLossesTests {
             discardedMs: 0, reason: reason)
     }
 
-    /// What is reported after a reconnect.
+    /// The loss that is reported after a reconnect.
     private mutating func reconnected(_ isResumed: Bool = true, framesUnsent: UInt64 = 0) -> String {
         switch losses.take(isResumed: isResumed, framesUnsent: framesUnsent) {
         case .queueLost(let end): "queue after \(end.map { String($0.ticks) } ?? "nothing")"

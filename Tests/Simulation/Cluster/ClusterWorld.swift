@@ -192,7 +192,7 @@ package final class ClusterWorld: SimulatedWorld {
         }
     }
 
-    /// A node tells those that it takes for ended, by the way of clients' connections.
+    /// A node tells others that it considers ended, on the path of clients' connections.
     private func tellEnded(by node: SimulatedNode) {
         guard node.machine.hearsItself(at: node.clock), !node.isCutFromClients else { return }
         let known = Set(node.machine.others(at: node.clock).map(\.node))

@@ -57,7 +57,7 @@ extension RoomHost {
     func route(_ effect: Room.Effect, to handle: ParticipantHandle) {
         if context.isLocal(handle) { return executeHere(effect) }
         guard AbsentParticipants.isAbsent(handle) else { return context.post(.effect(effect), to: Int(handle.shard)) }
-        // The other effects are void for somebody without a connection on this node.
+        // Other effects mean nothing to a participant without a connection on this node.
         if case .handOver(let old, let new) = effect, old == handle, let log = absent.take(old) {
             context.post(.takeOver(new, SessionHandover(restored: log)), to: Int(new.shard))
         }
