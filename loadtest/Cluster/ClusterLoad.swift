@@ -133,7 +133,7 @@ final class ClusterLoad: SocketDelegate {
         for caller in callers where caller.isJoined { leave(caller) }
     }
 
-    /// What is waited for reads this line: the fields keep their names and order.
+    /// Test scripts parse this line: its fields keep their names and order.
     private func showProgress(_ now: UInt64) {
         nextProgress = now + progressInterval
         let joined = callers.count { $0.isJoined }
