@@ -26,6 +26,8 @@ package enum ClusterLimits {
     package static let recordAgeMax: Duration = .seconds(24 * 60 * 60)
     /// A room's home writes its record at least this often.
     package static let refreshInterval: Duration = recordAgeMax / 4
+    /// The time for which a reply waits for its room's record.
+    package static let promiseMax: Duration = .seconds(3)
     /// Requests for homes that wait on one node, and promises; further ones are answered at once.
     package static let waitingMax = 10_000
 }

@@ -34,6 +34,8 @@ package final class ClusterNode: Sendable {
         var changed: Set<String> = []
         var answers: [RequesterID: @Sendable (ClusterStateMachine.Answer) -> Void] = [:]
         var promises: [PromiseID: @Sendable (Bool) -> Void] = [:]
+        /// In their order, also of promises that have been kept.
+        var deadlines: [(promise: PromiseID, at: Instant)] = []
         var lastNumber: UInt64 = 0
         var isOver = false
     }
@@ -41,15 +43,18 @@ package final class ClusterNode: Sendable {
     private let broker: any Broker
     private let rooms: any Rooms
     private let beat: NodeBeat
+    private let promiseMax: Duration
     private let inbox = Mutex(Inbox())
     /// When this node last received a beat of its own, on the monotonic clock, in nanoseconds.
     private let echoedAt = Atomic<UInt64>(0)
     private let wakeUps: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
 
-    /// - Parameter beat: what this node announces of itself at first.
-    package init(_ beat: NodeBeat, broker: any Broker, rooms: any Rooms) {
-        (self.beat, self.broker, self.rooms) = (beat, broker, rooms)
+    /// - Parameters:
+    ///   - beat: what this node announces of itself at first.
+    ///   - promiseMax: the time for which a promise waits for the broker.
+    package init(_ beat: NodeBeat, broker: any Broker, rooms: any Rooms, promiseMax: Duration = ClusterLimits.promiseMax) {
+        (self.beat, self.broker, self.rooms, self.promiseMax) = (beat, broker, rooms, promiseMax)
         // Several are as good as one.
         (wakeUps, wakeUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
@@ -80,7 +85,7 @@ package final class ClusterNode: Sendable {
         if isFirst { wakeUp.yield() }
     }
 
-    /// Calls back once the broker has the room's present state, from any thread.
+    /// Calls back once the broker has the room's present state, from any thread, or after `promiseMax`.
     ///
     /// - Parameter completion: gets false if the room has another home now or has ended, or `ClusterLimits.waitingMax` promises wait.
     package func promise(_ room: String, completion: @escaping @Sendable (Bool) -> Void) {
@@ -88,6 +93,7 @@ package final class ClusterNode: Sendable {
             guard !inbox.isOver, inbox.promises.count < ClusterLimits.waitingMax else { return false }
             inbox.lastNumber += 1
             inbox.promises[PromiseID(inbox.lastNumber)] = completion
+            inbox.deadlines.append((PromiseID(inbox.lastNumber), .now + promiseMax))
             inbox.inputs.append(.promised(room: room, PromiseID(inbox.lastNumber)))
             return true
         }
@@ -150,15 +156,26 @@ package final class ClusterNode: Sendable {
                 rooms.nodesChanged(running)
             }
             for effect in effects { execute(effect) }
+            endOldPromises(at: .now)
             if pace.isHigh(after: inputs.count + changed.count, at: .now) { try? await Task.sleep(for: Pace.interval) }
         }
         timer.cancel()
         let (answers, promises) = inbox.withLock { inbox in
-            defer { (inbox.answers, inbox.promises, inbox.inputs, inbox.isOver) = ([:], [:], [], true) }
+            defer { (inbox.answers, inbox.promises, inbox.deadlines, inbox.inputs, inbox.isOver) = ([:], [:], [], [], true) }
             return (inbox.answers, inbox.promises)
         }
         for answer in answers.values { answer(.unavailable) }
         for promise in promises.values { promise(false) }
+    }
+
+    /// Calls must not stand still because the broker does not answer.
+    private func endOldPromises(at now: Instant) {
+        let completions = inbox.withLock { inbox in
+            let old = inbox.deadlines.prefix { $0.at <= now }
+            inbox.deadlines.removeFirst(old.count)
+            return old.compactMap { inbox.promises.removeValue(forKey: $0.promise) }
+        }
+        for completion in completions { completion(true) }
     }
 
     private func execute(_ effect: ClusterStateMachine.Effect) {

@@ -18,12 +18,12 @@ struct ClusterNodeTests {
         private let running = Mutex<(node: ClusterNode, broker: NATSBroker, task: Task<Void, Never>)?>(nil)
         let identity: NodeIdentity
 
-        init(_ name: String, on server: NATSServer) async throws {
+        init(_ name: String, on server: NATSServer, promiseMax: Duration = .seconds(60)) async throws {
             identity = NodeIdentity(name: name, incarnation: .random(in: 0 ... .max))
             // The broker's events begin before there is a node to get them.
             let (events, continuation) = AsyncStream.makeStream(of: BrokerEvent.self)
             let broker = try await NATSBroker.start(server.settings(ClusterNode.beatSubject)) { continuation.yield($0) }
-            let node = ClusterNode(NodeBeat(node: identity, number: 0, build: "test"), broker: broker, rooms: self)
+            let node = ClusterNode(NodeBeat(node: identity, number: 0, build: "test"), broker: broker, rooms: self, promiseMax: promiseMax)
             let task = Task {
                 async let forwarding: Void = { for await event in events { node.handle(event) } }()
                 await node.run()
@@ -111,6 +111,14 @@ struct ClusterNodeTests {
         try server.start()
         #expect(await written, "the promise is kept once the broker is back")
         try await until("new rooms begin again") { await node.isHome(of: "new") }
+        await node.stop()
+    }
+
+    @Test func replyIsSentWhenTheBrokerStaysAway() async throws {
+        let node = try await Node("a", on: server, promiseMax: .milliseconds(100))
+        try await until("it is the home") { await node.isHome(of: "r") }
+        server.kill()
+        #expect(await node.isWritten("r"), "the room goes on here")
         await node.stop()
     }
 

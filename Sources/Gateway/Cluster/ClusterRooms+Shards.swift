@@ -99,31 +99,16 @@ extension ClusterRooms {
     /// The room's state has changed.
     func changed(_ room: String) { state.withLock { $0.node }?.changed(room) }
 
-    /// Calls back once the record has the room's present state, after `promiseMax` at the latest, and at once if the broker has been away
+    /// Calls back once the record has the room's present state, after `ClusterLimits.promiseMax` at the latest, and at once if the broker has been away
     /// for that time, so that calls do not stall. By then, others have told this node to give its rooms up if it alone is cut off.
     ///
     /// - Parameter completion: gets false if this node is not the room's home any more. Called on any thread.
     func promise(_ room: String, completion: @escaping @Sendable (Bool) -> Void) {
-        guard let node = state.withLock({ $0.node }), node.echoAge < Self.promiseMax else {
+        guard let node = state.withLock({ $0.node }), node.echoAge < ClusterLimits.promiseMax else {
             changed(room)
             return completion(true)
         }
-        let number = state.withLock { state in
-            state.lastPromise += 1
-            state.promises[state.lastPromise] = completion
-            return state.lastPromise
-        }
-        node.promise(room) { [self] in end(number, isKept: $0) }
-        Task { [self] in
-            try? await Task.sleep(for: Self.promiseMax)
-            end(number, isKept: true)
-        }
-    }
-
-    private static let promiseMax = Duration.seconds(3)
-
-    private func end(_ promise: UInt64, isKept: Bool) {
-        state.withLock { $0.promises.removeValue(forKey: promise) }?(isKept)
+        node.promise(room, completion: completion)
     }
 
     /// The room is over.

@@ -41,9 +41,6 @@ final class ClusterRooms: Sendable {
         var onEndedNode: (@Sendable (NodeBeat) -> Void)?
         /// The reason why there is no connection, as last logged.
         var reported: NATSError?
-        /// Replies that wait for a record.
-        var promises: [UInt64: @Sendable (Bool) -> Void] = [:]
-        var lastPromise: UInt64 = 0
     }
 
     let identity: NodeIdentity
