@@ -3,8 +3,7 @@ package import Wire
 
 /// Makes a write depend on the epoch of a room in a cluster: it fails with `StoreError.superseded` if a later home of the room has written.
 ///
-/// Two nodes can both take themselves for a room's home for a while. The first write of the new home refuses all further ones of the old
-/// one, so a node that takes a room over writes before it goes on with the room.
+/// For a while, two nodes can both act as a room's home. After the first write of the new home, all further ones of the old one are refused.
 package struct RoomFence: Sendable, Hashable {
     package var room: String
     package var epoch: RoomEpoch
