@@ -35,7 +35,7 @@ final class PostgresPool: Sendable {
 
     static let sizeDefault = 8
     /// The pauses between attempts to connect.
-    private static let backOff = PostgresBackOff(first: .milliseconds(100), max: .seconds(5))
+    private static let backOff = PostgresBackOff(first: .milliseconds(100), max: .seconds(1))
 
     let threads: StoreThreads
     let settings: PostgresSettings
