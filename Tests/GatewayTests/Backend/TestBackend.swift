@@ -124,6 +124,14 @@ final class BackendDirectory: Sendable {
 
     private var directory: String { place.directory }
 
+    /// A loaded machine may be too slow for the time limits of a test.
+    private func openPatiently(_ database: PostgresSettings, _ cost: PasswordHash.Cost) throws -> Store {
+        for _ in 1...4 {
+            if let store = try? Store(postgres: database, masterKeys: [masterKey], passwordCost: cost) { return store }
+        }
+        return try Store(postgres: database, masterKeys: [masterKey], passwordCost: cost)
+    }
+
     func open(
         externalIssuer: ExternalIssuer? = nil, storeBytesMax: Int? = nil, accounts: AccountSettings = AccountSettings(),
         webhookEndpoints: [String] = []
@@ -131,7 +139,7 @@ final class BackendDirectory: Sendable {
         let cost = PasswordHash.Cost(logBlocks: 10, blockSize: 1, parallelism: 1)
         let store =
             if let database {
-                try Store(postgres: database, masterKeys: [masterKey], passwordCost: cost)
+                try openPatiently(database, cost)
             } else {
                 try place.open(masterKeys: [masterKey], passwordCost: cost, sizeMax: storeBytesMax)
             }
