@@ -38,6 +38,8 @@ class Plan:
     intervals: int
     # Calls whose placement is looked at, for each way to connect.
     placed: int
+    # Calls whose rooms are recorded: more, because writes at the same time share their costs.
+    recorded: int
 
 
 class Cores(Loopback):
@@ -98,11 +100,11 @@ class Testbed:
     # Calls
 
     @contextlib.contextmanager
-    def loads(self, *groups: list[str]) -> Iterator[list[Load]]:
+    def loads(self, *groups: list[str], calls: int = 0) -> Iterator[list[Load]]:
         """Calls with state that changes, on several groups of gateways at the same time. Within a group, connections go to them in turn."""
         # Slowly enough that a call's first party is at home before the second one comes.
         loads = [
-            Load(self.cluster_load, self.cluster, self.plan.calls, gateways=[self.gateways[name] for name in group], joins_per_second=25)
+            Load(self.cluster_load, self.cluster, calls or self.plan.calls, gateways=[self.gateways[name] for name in group], joins_per_second=25)
             for group in groups]
         try:
             for load in loads:
