@@ -68,6 +68,10 @@ class Load:
         # It looks once per millisecond; what follows must not come first.
         time.sleep(0.02)
 
+    def avoid(self, *nodes):
+        """Connects to none of these nodes from now on, as behind a load balancer."""
+        self.process.stdin.write(" ".join(["avoid", *nodes]) + "\n")
+
     def end(self):
         """Returns the report."""
         self.process.stdin.write("end\n")

@@ -20,6 +20,8 @@ BASELINE_SECONDS = 10
 OUTAGE_SECONDS = 30
 PARTITION_SECONDS = 12
 DRAIN_TIMEOUT = 60
+# A load balancer checks every second.
+LOAD_BALANCER_SECONDS = 1
 SETTLE_TIMEOUT = 40
 
 
@@ -210,12 +212,15 @@ class Scenarios:
             self.load.mark("rolling", name)
             gateway.signal(signal.SIGTERM)
             began = time.monotonic()
+            time.sleep(LOAD_BALANCER_SECONDS)
+            self.load.avoid(name)
             with contextlib.suppress(SystemExit):
                 wait_until(f"{name} has ended", lambda: not gateway.is_running, DRAIN_TIMEOUT)
             exits.append(time.monotonic() - began)
             gateway.kill()
             gateway.start()
             self.cluster.await_ready(gateway)
+            self.load.avoid()
             self.settle(f"restart of {name}")
             time.sleep(2)
         seen = ", ".join(f"{seconds:.1f}" for seconds in exits) + " s"

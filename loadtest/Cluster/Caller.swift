@@ -87,11 +87,16 @@ final class Caller {
         resumeToken.map { "/v1/rtc?resume=\($0)&last_seq=\(lastEvent)" } ?? "/v1/rtc"
     }
 
-    /// Waits for the next attempt, at the next of `nodes`.
-    func backOff(at now: UInt64, nodes: Int) {
-        let milliseconds = Double(Self.delays[min(attempts, Self.delays.count - 1)]) * .random(in: 0.75...1.25)
+    /// Waits for the next attempt, at the next node that may be used.
+    ///
+    /// - Parameters:
+    ///   - usable: for each node, whether it may be used; at least one may.
+    ///   - isAsked: the gateway has asked for it, so that the first attempt follows at once.
+    func backOff(at now: UInt64, usable: [Bool], isAsked: Bool) {
+        let isAtOnce = isAsked && attempts == 0
+        let milliseconds = isAtOnce ? 0 : Double(Self.delays[min(attempts, Self.delays.count - 1)]) * .random(in: 0.75...1.25)
         attempts += 1
-        entry = (entry + step) % nodes
+        repeat { entry = (entry + step) % usable.count } while !usable[entry]
         connection = nil
         phase = .waiting(until: now + UInt64(milliseconds * 1e6))
     }

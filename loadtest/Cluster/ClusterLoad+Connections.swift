@@ -57,9 +57,9 @@ extension ClusterLoad {
         connection?.abort()
     }
 
-    private func lost(_ caller: Caller, _ now: UInt64) {
+    private func lost(_ caller: Caller, _ now: UInt64, isAsked: Bool = false) {
         if caller.isJoined { caller.lostAt = now }
-        caller.backOff(at: now, nodes: nodes.count)
+        caller.backOff(at: now, usable: nodes.map { !avoided.contains($0.name) }, isAsked: isAsked)
     }
 
     /// The call is lost. A new one begins in its place, so that the load stays the same.
@@ -84,7 +84,7 @@ extension ClusterLoad {
         let now = clock
         let code = connection.peerCloseCode
         timeline.note(code.map { "closed with \($0)" } ?? "broken")
-        lost(caller, now)
+        lost(caller, now, isAsked: code == CloseReason.moved.code)
         // Proxies close with 1001 and 1011 to 1014 when they lose their own connection.
         guard let code, !(4000...4099).contains(code), code != 1001, !(1011...1014).contains(code) else { return }
         giveUp(caller, "closed with \(code)")

@@ -20,6 +20,8 @@ final class ClusterLoad: SocketDelegate {
 
     let callers: [Caller]
     let nodes: [Node]
+    /// Names of nodes to which nobody connects.
+    private(set) var avoided: Set<String> = []
     private let joinsPerSecond: Int
     private let seconds: Double?
     private let progressInterval: UInt64
@@ -105,6 +107,7 @@ final class ClusterLoad: SocketDelegate {
         for command in commands.take() {
             switch command {
             case .mark(let name, let nodes): timeline.mark(name, nodes: nodes, at: now, concerns: concerns(of: Set(nodes)))
+            case .avoid(let nodes): avoided = Set(nodes)
             case .end: endingSince = endingSince ?? now
             }
         }

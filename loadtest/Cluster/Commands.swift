@@ -5,6 +5,8 @@ import Synchronization
 final class Commands: Sendable {
     enum Command: Sendable {
         case mark(String, nodes: [String])
+        /// Connects to none of these nodes, as behind a load balancer that has noticed that they drain.
+        case avoid(nodes: [String])
         case end
     }
 
@@ -35,6 +37,7 @@ final class Commands: Sendable {
         let words = line.split(separator: " ").map(String.init)
         return switch words.first {
         case "mark" where words.count > 1: .mark(words[1], nodes: Array(words.dropFirst(2)))
+        case "avoid": .avoid(nodes: Array(words.dropFirst()))
         case "end": .end
         default: nil
         }
