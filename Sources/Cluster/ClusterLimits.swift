@@ -10,6 +10,8 @@ package enum ClusterLimits {
     package static let nodesMax = 1_024
     /// A node that was not called for this time was suspended: it has missed beats, and may have lost its rooms.
     package static let suspensionMin: Duration = .milliseconds(500)
+    /// The time between the start of a node's drain and the first client that is asked to leave, in which load balancers notice.
+    package static let drainNotice: Duration = .seconds(2)
     /// Minimum time between two writes of a room's record, on average.
     package static let writeInterval: Duration = .milliseconds(250)
     /// Time of writes that a room may save up, so that the replies of a join do not wait for the interval.

@@ -60,7 +60,7 @@ public enum CloseReason: UInt16, Sendable, CaseIterable, Codable {
         case .slowConsumer: "over 256 KiB of control messages are queued"
         case .pingTimeout: "no sign of life for 15 s; the session can be resumed"
         case .resumeWindowOver: "more events occurred during a resume than can be replayed"
-        case .moved: "in a cluster: another node is the room's home from now on; the session can be resumed there"
+        case .moved: "in a cluster: the room moves to another node, or the node that forwards the connection ends; resume at once"
         case .tokenRevoked:
             """
             own channels only: the user's token expired or was revoked by a change of the password, or the account was deleted. \

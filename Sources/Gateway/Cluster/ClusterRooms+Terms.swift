@@ -104,12 +104,16 @@ extension ClusterRooms: ClusterNode.Rooms {
     }
 
     func nodesChanged(_ running: [NodeBeat]) {
-        let (ended, onEnded) = state.withLock { state in
+        let (ended, draining, onEnded) = state.withLock { state in
             let before = state.others
             state.others = Dictionary(uniqueKeysWithValues: running.map { ($0.node, $0) })
-            return (before.values.filter { state.others[$0.node] == nil }, state.onEndedNode)
+            let draining = running.filter { $0.isDraining && before[$0.node]?.isDraining != true }
+            return (before.values.filter { state.others[$0.node] == nil }, draining, state.onEndedNode)
         }
         counters.nodes.store(running.count + 1, ordering: .relaxed)
+        for beat in draining {
+            for mailbox in mailboxes { mailbox.send(.cluster(.nodeDrains(beat.node.description))) }
+        }
         // Without the broker, connections to other nodes go on.
         guard state.withLock({ $0.node })?.hearsItself ?? false else { return }
         for beat in ended {
@@ -155,6 +159,8 @@ enum ClusterOrder: Sendable {
     /// This node is not the room's home any more.
     case endTerm(room: String)
     case nodeEnded(String)
+    /// The node ends soon, and with it the connections that it forwards.
+    case nodeDrains(String)
     /// Another node than before is the coordinator.
     case announceRooms
     /// This node is not the coordinator any more.

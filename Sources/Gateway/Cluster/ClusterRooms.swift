@@ -144,6 +144,7 @@ final class ClusterRooms: Sendable {
         let steps = max(1, min(Int(span / Self.moveInterval) / 2, rooms.count))
         let perStep = (rooms.count + steps - 1) / steps
         Task {
+            try? await Task.sleep(for: min(ClusterLimits.drainNotice, span / 8))
             for start in stride(from: 0, to: rooms.count, by: max(1, perStep)) {
                 for room in rooms[start..<min(start + perStep, rooms.count)] { node?.post(.moved(room: room)) }
                 try? await Task.sleep(for: Self.moveInterval)

@@ -84,7 +84,9 @@ final class HeldUpgrades {
         }
         waiting[number]?.home = name
         let serverName = context.gateway.settings.cluster?.serverName ?? address.host
-        entry.upgrade.forward(to: Endpoint(host: serverName, address: address.host, port: address.port), name: name)
+        let local = context.gateway.cluster?.identity.description ?? ""
+        entry.upgrade.forward(
+            to: Endpoint(host: serverName, address: address.host, port: address.port), name: name, adding: [.patchbayNode: local])
     }
 
     /// Another node could not be reached, or has another home in mind.

@@ -28,6 +28,8 @@ final class DrainCoordinator {
         static var interval: Duration { .milliseconds(200) }
         /// Each step ends this fraction of the tunnels that are left, and one more.
         static var steps: Int { 100 }
+        /// Participants are asked to return by the homes of their rooms before that (`ForwardedParticipants`).
+        static var patience: Duration { .seconds(10) }
         var nextAt: Instant?
     }
 
@@ -50,6 +52,7 @@ final class DrainCoordinator {
     func start(until span: Duration, wallClock: Int64) {
         guard !isDraining else { return closeEverybody() }
         phase = .draining(until: context.now + span)
+        tunnelEnds.nextAt = context.now + min(TunnelEnds.patience, span / 2)
         context.log.info("draining", metadata: ["participants": "\(context.counters.participants)"])
         // In a cluster the rooms move to other nodes, and nobody has to leave.
         if context.gateway.cluster == nil { rooms.applyToAll(.draining(deadline: wallClock)) }

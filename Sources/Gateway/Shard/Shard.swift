@@ -18,6 +18,7 @@ internal import Wire
 /// | `Channels` | channels of users and assistants |
 /// | `HTTPFrontEnd` | open HTTP requests |
 /// | `HeldUpgrades` | in a cluster: connections whose room may be at home on another node |
+/// | `ForwardedParticipants` | in a cluster: participants that reach this node through one that drains |
 /// | `DrainCoordinator` | graceful shutdown |
 /// | `Housekeeping` | everything that is done by the clock |
 ///
@@ -36,6 +37,7 @@ final class Shard: SocketDelegate {
     private let drain: DrainCoordinator
     private let housekeeping: Housekeeping
     private let upgrades: HeldUpgrades
+    private let forwarded: ForwardedParticipants
 
     init(index: Int, gateway: GatewayContext, mailbox: Mailbox<ShardMessage>) {
         context = ShardContext(index: index, gateway: gateway, mailbox: mailbox)
@@ -52,6 +54,7 @@ final class Shard: SocketDelegate {
         admission = ConnectionAdmission(context, rooms, channels, drain)
         housekeeping = Housekeeping(context, slots, sender, media, rooms, channels)
         upgrades = HeldUpgrades(context)
+        forwarded = ForwardedParticipants(context, slots)
     }
 
     /// Serves on the calling thread until the drain has ended.
@@ -146,6 +149,7 @@ final class Shard: SocketDelegate {
         case .respond(let response, let number): http.respond(response, toRequest: number)
         case .cluster(.located(let number, let place)): upgrades.located(number, place)
         case .cluster(.nodeEnded(let node)): upgrades.nodeEnded(node)
+        case .cluster(.nodeDrains(let node)): forwarded.nodeDrains(node)
         case .cluster(.closeChannels): channels.closeAll(.serverShutdown)
         case .cluster(let order): rooms.execute(order)
         }
@@ -214,6 +218,7 @@ final class Shard: SocketDelegate {
         housekeeping.tick()
         drain.check()
         upgrades.tick()
+        forwarded.tick()
         housekeeping.scheduleNext()
     }
 }

@@ -4,6 +4,8 @@ internal import Wire
 extension HTTPField.Name {
     /// How often a request was forwarded from one node to another.
     package static let patchbayHops = HTTPField.Name("Patchbay-Hops")!
+    /// Names the node that has forwarded an upgrade.
+    package static let patchbayNode = HTTPField.Name("Patchbay-Node")!
     /// Names the node that is the home of the room, in the response to a forwarded request.
     package static let patchbayElsewhere = HTTPField.Name("Patchbay-Elsewhere")!
 }
@@ -22,6 +24,11 @@ extension ReceivedRequest {
             return 0
         }
         return UInt8(value).map(Int.init) ?? Self.hopsMax
+    }
+
+    /// The node that has forwarded the upgrade to this one; nil for a client's own connection.
+    package var forwarder: String? {
+        source.isTrusted && source.entrance == .nodes ? head.fields[.patchbayNode] : nil
     }
 
     /// The request for another node: method, target and fields as this node has read them. The client's address is the one that this node has

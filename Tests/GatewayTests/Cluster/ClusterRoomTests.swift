@@ -54,6 +54,19 @@ struct ClusterRoomTests {
         #expect(try second.homeRooms == 1)
     }
 
+    @Test func clientReturnsWhenTheNodeThatForwardsItDrains() throws {
+        let ann = try first.join("ann")
+        let bob = try second.join("bob")
+        let voice = try ann.publish()
+        second.gateway.drain()
+        #expect(try bob.closeCode() == 4005)
+        let bobAgain = try Caller(resuming: bob, on: first)
+        #expect(bobAgain.hello.participant.sid == bob.hello.participant.sid)
+        try ann.say(TestFrame.bytes(voice.alias, 1))
+        #expect(try bobAgain.frame() == TestFrame.bytes(voice.alias, 1))
+        #expect(try first.homeRooms == 1, "the room has not moved")
+    }
+
     @Test func requestsAboutARoomAreAnsweredByAnyNode() throws {
         _ = try first.join("ann")
         let token = TestToken.administering { ($0.roomAdmin, $0.room) = (true, "r") }

@@ -38,7 +38,7 @@ final class ConnectionAdmission {
                 }
                 try checkServes(RoomHomes.coordinatorRoom)
             } else {
-                connection.context = try joinRequest(for: request)
+                connection.context = try joinRequest(for: request, forwarder: received.forwarder)
             }
             return nil
         } catch {
@@ -153,7 +153,7 @@ final class ConnectionAdmission {
 
     // MARK: Rooms
 
-    private func joinRequest(for request: HTTPServerRequest) throws(HTTPError) -> JoinRequest {
+    private func joinRequest(for request: HTTPServerRequest, forwarder: String? = nil) throws(HTTPError) -> JoinRequest {
         let token = try verify(request) { text throws(TokenError) in
             try TokenVerifier().verify(text, keys: context.keys, now: WallClock.seconds)
         }
@@ -177,7 +177,7 @@ final class ConnectionAdmission {
         }
         return JoinRequest(
             admission: admission, lastSeq: request.query("last_seq").flatMap(UInt64.init), room: grant.room, settings: settings,
-            startedAt: request.receivedAt)
+            startedAt: request.receivedAt, forwarder: forwarder)
     }
 
     private func isFull(_ name: String, for admission: Admission) -> Bool {

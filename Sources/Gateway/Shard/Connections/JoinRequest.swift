@@ -10,20 +10,25 @@ final class JoinRequest: Sendable {
     let room: String
     let settings: RoomSettings
     let startedAt: Instant
+    /// The node through which the client reaches this one; nil for a connection of its own.
+    let forwarder: String?
 
-    init(admission: Admission, lastSeq: UInt64?, room: String, settings: RoomSettings, startedAt: Instant) {
+    init(
+        admission: Admission, lastSeq: UInt64?, room: String, settings: RoomSettings, startedAt: Instant, forwarder: String? = nil
+    ) {
         self.admission = admission
         self.lastSeq = lastSeq
         self.room = room
         self.settings = settings
         self.startedAt = startedAt
+        self.forwarder = forwarder
     }
 
     /// The same join without the attempt to resume; `hello` says that nothing was resumed.
     var withoutResume: JoinRequest {
         var admission = admission
         admission.resuming = ""
-        return JoinRequest(admission: admission, lastSeq: nil, room: room, settings: settings, startedAt: startedAt)
+        return JoinRequest(admission: admission, lastSeq: nil, room: room, settings: settings, startedAt: startedAt, forwarder: forwarder)
     }
 }
 

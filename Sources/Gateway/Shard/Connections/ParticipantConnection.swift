@@ -16,9 +16,15 @@ final class ParticipantConnection: ControlConnection {
     let sender: FrameSender
     var requests = RequestLimits()
     var session: SessionState
+    /// The node through which the client reaches this one; nil for a connection of its own.
+    let forwarder: String?
 
-    init(_ context: ShardContext, _ sender: FrameSender, handle: ParticipantHandle, socket: Connection, session: SessionState) {
+    init(
+        _ context: ShardContext, _ sender: FrameSender, handle: ParticipantHandle, socket: Connection, session: SessionState,
+        forwarder: String?
+    ) {
         self.handle = handle
+        self.forwarder = forwarder
         self.sender = sender
         self.session = session
         let ageMax = session.kind == .agent ? Limits.liveAgeMaxToAgent : Limits.liveAgeMax

@@ -14,8 +14,8 @@ extension ParticipantSessions {
         if session.successor != nil { return true }
         guard session.isGreeted || session.resumeRequest != nil || session.needsResumeConfirmation, session.isInRoom else { return false }
         switch end {
-        // The gateway found out that the connection was dead.
-        case .closed(let reason): return reason == .pingTimeout
+        // The gateway found out that the connection was dead, or has asked the client to return.
+        case .closed(let reason): return reason == .pingTimeout || reason == .moved
         case .lost: return !participant.socket.wasClosedByPeer
         }
     }
@@ -96,7 +96,8 @@ extension ParticipantSessions {
     /// Too much was missed: gives the session up and joins on the same socket as a new participant.
     private func joinAfresh(_ participant: ParticipantConnection, _ request: JoinRequest) {
         let newcomer = makeParticipant(
-            on: participant.socket, kind: participant.session.kind, joinStartedAt: participant.session.joinStartedAt)
+            on: participant.socket, kind: participant.session.kind, joinStartedAt: participant.session.joinStartedAt,
+            forwarder: participant.forwarder)
         newcomer.flow.probe = participant.flow.probe
         leaveRoom(participant, .duplicateIdentity)
         join(newcomer, request.withoutResume)

@@ -23,7 +23,8 @@ final class ParticipantSessions {
 
     func opened(_ connection: Connection, _ request: JoinRequest) {
         connection.context = nil
-        let participant = makeParticipant(on: connection, kind: request.admission.kind, joinStartedAt: request.startedAt)
+        let participant = makeParticipant(
+            on: connection, kind: request.admission.kind, joinStartedAt: request.startedAt, forwarder: request.forwarder)
         context.counters.connections += 1
         context.counters.participants += 1
         if request.admission.resuming == nil {
@@ -36,10 +37,13 @@ final class ParticipantSessions {
         sender.sendProbe(to: participant)
     }
 
-    func makeParticipant(on connection: Connection, kind: ParticipantKind, joinStartedAt: Instant) -> ParticipantConnection {
+    func makeParticipant(
+        on connection: Connection, kind: ParticipantKind, joinStartedAt: Instant, forwarder: String?
+    ) -> ParticipantConnection {
         let handle = slots.reserve()
         let participant = ParticipantConnection(
-            context, sender, handle: handle, socket: connection, session: SessionState(kind: kind, joinStartedAt: joinStartedAt))
+            context, sender, handle: handle, socket: connection, session: SessionState(kind: kind, joinStartedAt: joinStartedAt),
+            forwarder: forwarder)
         slots.occupy(handle, with: participant)
         connection.slot = Int(handle.slot)
         return participant
