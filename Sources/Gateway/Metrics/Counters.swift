@@ -55,6 +55,8 @@ package struct Counters: Sendable {
     package var auditEventsLost: UInt64 = 0
     /// Frames missing from recordings because the disk could not keep up.
     package var recordingFramesLost: UInt64 = 0
+    /// The share of time for which the shard's thread uses a processor, from 0 to 1, smoothed.
+    package var busyRatio = 0.0
     /// How late the shard's timer fired, in seconds; everything else on this thread was as late.
     package var loopLagSeconds = Histogram(bounds: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5])
 

@@ -113,6 +113,13 @@ extension ExportedMetric {
                 "Messages of other threads that a stuck shard did not read in time; it closes its connections with 4001 afterwards."
             ) { $0.mailboxMessagesDropped },
             perShard("patchbay_loop_lag_seconds", "How late a shard's timer fired.") { $0.loopLagSeconds },
+            ExportedMetric(
+                metric: Metric(
+                    .gauge, "patchbay_shard_busy_ratio",
+                    "The share of time for which a shard's thread uses a processor, from 0 to 1, smoothed over about 5 s.", .shard)
+            ) { snapshot in
+                snapshot.shards.enumerated().map { Sample(labels: [String($0)], value: .number($1.busyRatio)) }
+            },
         ]
 
     private static let auditEventsLost = perShard(

@@ -15,6 +15,7 @@ final class Housekeeping {
     /// The last 20 ms period whose work was done; 0 before the first.
     private var lastPeriod = 0
     private var pauses = PauseDetector()
+    private var busyRatio = BusyRatio()
     private var nextAcceptWarning = Instant(nanoseconds: 0)
 
     /// The pause between ticks while there are participants.
@@ -58,6 +59,7 @@ final class Housekeeping {
         }
         media.flushWaiting()
         media.releaseDue()
+        measureBusyRatio()
         // Ticks may come more often than periods; periodic work follows the clock and not the number of ticks.
         let period = Int(context.now.nanoseconds / Self.periodNanoseconds)
         if lastPeriod == 0 || period - lastPeriod > Self.missedPeriodsMax { lastPeriod = period - 1 }
@@ -75,6 +77,14 @@ final class Housekeeping {
             "the gateway stood still; clients have time to answer",
             metadata: ["seconds": "\(Double(pause.inMilliseconds) / 1_000)", "participants": "\(context.counters.participants)"])
         rooms.applyToAll(.paused(pause))
+    }
+
+    /// Measures once a second and publishes the counters. By the clock, because an overloaded shard skips periods.
+    private func measureBusyRatio() {
+        guard busyRatio.isDue(at: context.now), let time = BusyRatio.threadTime else { return }
+        busyRatio.measured(cpuTime: time, at: context.now)
+        context.counters.busyRatio = busyRatio.value
+        publishMetrics()
     }
 
     private func work(in period: Int) {
@@ -98,7 +108,6 @@ final class Housekeeping {
         channels.check(pauses)
         media.expireEarlierSpeech()
         context.gateway.operatorLog.noteSuppressedRefusals(at: context.now)
-        publishMetrics()
     }
 
     /// Measures the tracks of a publisher whose room is homed on another shard.
