@@ -21,7 +21,7 @@ package final class ClusterNode: Sendable {
         func resumed(_ room: String)
         /// Another node of this name was first, and this one has to end.
         func nameTaken()
-        /// The other nodes that run are these from now on. Not called if only their loads change.
+        /// The other nodes that run are these from now on. Also called if only their loads change: about once a second for each.
         func nodesChanged(_ running: [NodeBeat])
     }
 
@@ -149,8 +149,12 @@ package final class ClusterNode: Sendable {
             for input in inputs { machine.handle(input, at: .now, into: &effects) }
             if machine.deadline <= .now { machine.handle(.deadlinePassed, at: .now, into: &effects) }
             let running = machine.others(at: .now)
-            // Beats and loads change all the time.
-            let states = running.map { NodeBeat(node: $0.node, number: 0, build: $0.build, address: $0.address, isDraining: $0.isDraining) }
+            // Each beat has another number.
+            let states = running.map { beat in
+                var state = beat
+                state.number = 0
+                return state
+            }
             if states != others {
                 others = states
                 rooms.nodesChanged(running)

@@ -52,7 +52,8 @@ package final class Gateway: Service {
             services: services, operatorLog: operatorLog)
         if let cluster = settings.cluster {
             let rooms = ClusterRooms(
-                cluster, build: settings.version, directory: context.directory, mailboxes: context.mailboxes)
+                cluster, build: settings.version, directory: context.directory, mailboxes: context.mailboxes,
+                metrics: context.metrics)
             let client = try NodeClient(trust: cluster.trust, serverName: cluster.serverName)
             (context.cluster, context.nodes) = (rooms, client)
             context.queries = NodeQueries(rooms, client, key: cluster.key, rooms: context.rooms)

@@ -64,6 +64,16 @@ struct ClusterStateMachineTests {
         .success(StoredRecord(value: record.bytes, revision: revision))
     }
 
+    @Test func loadIsAnnouncedWithTheNextBeat() {
+        let node = Node()
+        node.pass(.seconds(1))
+        node.handle(.measured(NodeLoad(busiest: 0.7, rooms: 2, participants: 4)))
+        var effects: [ClusterStateMachine.Effect] = []
+        node.machine.handle(.deadlinePassed, at: node.now + ClusterLimits.beatInterval, into: &effects)
+        let loads = effects.compactMap { if case .publish(let beat) = $0 { beat.load } else { nil } }
+        #expect(loads == [NodeLoad(busiest: 0.7, rooms: 2, participants: 4)])
+    }
+
     // MARK: Claims
 
     @Test func newRoomIsClaimedByWhoIsAsked() throws {

@@ -94,10 +94,16 @@ struct MembershipTests {
 struct NodeBeatTests {
     private let beat = NodeBeat(
         node: NodeIdentity(name: "eu/1", incarnation: .max), number: 12, build: "0.1.0", url: "wss://a.example.org", isDraining: true,
-        load: 0.25)
+        load: NodeLoad(busiest: 0.25, rooms: 3, participants: 8))
 
     @Test func beatsSurviveCoding() {
         #expect(NodeBeat(beat.bytes) == beat)
+    }
+
+    @Test func earlierVersionsDoNotSayHowManyRoomsTheyHave() {
+        var earlier = beat
+        earlier.load = NodeLoad(busiest: 0.25)
+        #expect(NodeBeat(earlier.bytes) == earlier && earlier.bytes.count < beat.bytes.count)
     }
 
     @Test func fieldsOfLaterVersionsAreIgnored() {
@@ -114,7 +120,8 @@ struct NodeBeatTests {
 
 struct PlacementTests {
     private func node(_ name: String, _ load: Double, isDraining: Bool = false) -> NodeBeat {
-        NodeBeat(node: NodeIdentity(name: name, incarnation: 1), number: 1, build: "1", isDraining: isDraining, load: load)
+        let node = NodeIdentity(name: name, incarnation: 1)
+        return NodeBeat(node: node, number: 1, build: "1", isDraining: isDraining, load: NodeLoad(busiest: load))
     }
 
     @Test(

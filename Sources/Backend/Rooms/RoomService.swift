@@ -105,6 +105,7 @@ package struct RoomService: Sendable {
             throw HTTPError(.metadataTooLarge, "metadata has at most \(ProtocolLimits.metadataBytesMax) bytes")
         }
         try checkNotDraining()
+        try await checkLoad(toBegin: name)
         if case .elsewhere(let node) = try await claim(name) { throw .elsewhere(node) }
         guard shards.count > 0 else { throw Self.noAnswer }
         // Concurrent openings of a new room choose the same shard.
@@ -188,6 +189,13 @@ package struct RoomService: Sendable {
     /// Throws during a drain, when rooms admit nobody.
     func checkNotDraining() throws(HTTPError) {
         guard !shards.isDraining() else { throw Self.noAnswer }
+    }
+
+    /// Throws `HTTPError.elsewhere` for a request that begins a room, if another node has clearly less to do: it gets the request.
+    ///
+    /// - Parameter room: nil for one whose name is new.
+    func checkLoad(toBegin room: String?) async throws(HTTPError) {
+        if let node = await shards.cluster?.lighter(room) { throw .elsewhere(node) }
     }
 
     /// Makes all shards publish their counters.

@@ -85,6 +85,9 @@ package struct ClusterControl: Sendable {
     package var claim: @Sendable (_ room: String) async -> RoomClaim
     /// Where a room is, without claiming it: `here` also if it has no home.
     package var find: @Sendable (_ room: String) async -> RoomClaim
+    /// Another node that has clearly less to do, to which a new room is left; nil if this node takes it, or the room has a home. The name of
+    /// the room is nil if it is new.
+    package var lighter: @Sendable (_ room: String?) async -> String?
     /// Closes a room whose home is another node.
     package var close: @Sendable (_ room: String) async -> Bool
 
@@ -100,11 +103,12 @@ package struct ClusterControl: Sendable {
 
     package init(
         claim: @escaping @Sendable (_ room: String) async -> RoomClaim, find: @escaping @Sendable (_ room: String) async -> RoomClaim,
-        close: @escaping @Sendable (_ room: String) async -> Bool, findCoordinator: @escaping @Sendable () async -> RoomClaim,
+        lighter: @escaping @Sendable (_ room: String?) async -> String?, close: @escaping @Sendable (_ room: String) async -> Bool,
+        findCoordinator: @escaping @Sendable () async -> RoomClaim,
         relay: @escaping NodeRelay, ask: @escaping @Sendable (NodeQuery) async -> [[UInt8]],
         tell: @escaping @Sendable (StoreChange) async -> Void, url: @escaping @Sendable (RoomClaim) -> String?
     ) {
-        (self.claim, self.find, self.close) = (claim, find, close)
+        (self.claim, self.find, self.lighter, self.close) = (claim, find, lighter, close)
         (self.findCoordinator, self.relay, self.ask, self.tell, self.url) = (findCoordinator, relay, ask, tell, url)
     }
 }

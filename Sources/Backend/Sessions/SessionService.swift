@@ -29,6 +29,7 @@ package struct SessionService: Sendable {
     /// - Throws: `HTTPError`: 503 in a drain or without a signing key, 409 if the key's session has ended. `StoreError`.
     func start(_ request: SessionRequest, of user: UserID, host: String?) async throws -> SessionToken {
         try rooms.checkNotDraining()
+        try await rooms.checkLoad(toBegin: nil)
         try tokens.check(host: host)
         var request = request
         request.assistantLanguage = request.assistantID.flatMap { assistants.definition($0)?.language }

@@ -36,15 +36,27 @@ package struct NodeBeat: Hashable, Sendable {
     package var address: String?
     /// The node takes no new rooms.
     package var isDraining: Bool
-    /// The node's busiest shard, from 0 to 1.
-    package var load: Double
+    package var load: NodeLoad
 
     package init(
         node: NodeIdentity, number: UInt64, build: String, url: String? = nil, address: String? = nil, isDraining: Bool = false,
-        load: Double = 0
+        load: NodeLoad = NodeLoad()
     ) {
         (self.node, self.number, self.build, self.isDraining, self.load) = (node, number, build, isDraining, load)
         (self.url, self.address) = (url, address)
+    }
+}
+
+/// How much a node has to do.
+package struct NodeLoad: Hashable, Sendable {
+    /// The node's busiest shard, from 0 to 1.
+    package var busiest: Double
+    /// Open rooms and their participants; nil for a node of an earlier version, which does not say.
+    package var rooms: Int?
+    package var participants: Int?
+
+    package init(busiest: Double = 0, rooms: Int? = nil, participants: Int? = nil) {
+        (self.busiest, self.rooms, self.participants) = (busiest, rooms, participants)
     }
 }
 
@@ -53,8 +65,10 @@ extension NodeBeat {
     package var bytes: [UInt8] {
         var members: [JSONValue.Member] = [
             .init("node", .string(node.description)), .init("number", .string(number.hex)), .init("build", .string(build)),
-            .init("draining", .boolean(isDraining)), .init("load", .integer(Int64((load * 1_000).rounded()))),
+            .init("draining", .boolean(isDraining)), .init("load", .integer(Int64((load.busiest * 1_000).rounded()))),
         ]
+        if let rooms = load.rooms { members.append(.init("rooms", .integer(Int64(rooms)))) }
+        if let participants = load.participants { members.append(.init("participants", .integer(Int64(participants)))) }
         if let url { members.append(.init("url", .string(url))) }
         if let address { members.append(.init("address", .string(address))) }
         return JSONValue.object(members).bytes
@@ -68,12 +82,14 @@ extension NodeBeat {
         else { return nil }
         self.init(
             node: node, number: number, build: build, url: json["url"]?.text, address: json["address"]?.text, isDraining: isDraining,
-            load: min(max(Double(load) / 1_000, 0), 1))
+            load: NodeLoad(
+                busiest: min(max(Double(load) / 1_000, 0), 1), rooms: json["rooms"]?.count, participants: json["participants"]?.count))
     }
 }
 
 extension JSONValue {
     var text: String? { if case .string(let text) = self { text } else { nil } }
+    fileprivate var count: Int? { if case .integer(let number) = self { max(Int(number), 0) } else { nil } }
 
     var bytes: [UInt8] {
         // Every number in a message of the cluster is an integer.

@@ -14,10 +14,12 @@ package enum Placement {
     /// - Returns: nil if all nodes are draining.
     package static func home(local: NodeBeat, others: [NodeBeat]) -> NodeIdentity? {
         let least = others.filter { !$0.isDraining }.min {
-            ($0.load, $0.node.name, $0.node.incarnation) < ($1.load, $1.node.name, $1.node.incarnation)
+            ($0.load.busiest, $0.node.name, $0.node.incarnation) < ($1.load.busiest, $1.node.name, $1.node.incarnation)
         }
         guard !local.isDraining else { return least?.node }
-        guard let least, local.load > loadAlwaysTaken, least.load <= local.load - loadDifferenceMin else { return local.node }
+        guard let least, local.load.busiest > loadAlwaysTaken, least.load.busiest <= local.load.busiest - loadDifferenceMin else {
+            return local.node
+        }
         return least.node
     }
 }

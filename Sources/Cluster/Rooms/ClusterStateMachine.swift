@@ -39,8 +39,8 @@ package struct ClusterStateMachine: Sendable {
         case takenForEnded
         /// This node takes no new rooms from now on.
         case drain
-        /// The node's busiest shard, from 0 to 1.
-        case measured(load: Double)
+        /// How much this node has to do, about once a second.
+        case measured(NodeLoad)
         case deadlinePassed
     }
 

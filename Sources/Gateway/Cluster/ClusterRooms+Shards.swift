@@ -58,12 +58,44 @@ extension ClusterRooms {
         }
     }
 
+    // MARK: New rooms
+
+    /// As `locate`, but a room without a home is left to another node that has clearly less to do, if there is one.
+    ///
+    /// - Parameter completion: called on any thread.
+    func place(_ room: String, completion: @escaping @Sendable (Place) -> Void) {
+        guard !isHome(of: room), placement(isDraining: false) != nil else { return locate(room, completion: completion) }
+        Task { [self] in
+            if let lighter = await lighterNode(for: room) { completion(.elsewhere(lighter)) } else { locate(room, completion: completion) }
+        }
+    }
+
+    /// Another node that takes a new room because it has clearly less to do; nil if this node takes it, or the room has a home.
+    ///
+    /// - Parameter room: nil for one whose name is new.
+    func lighterNode(for room: String?) async -> NodeBeat? {
+        guard let lighter = placement(isDraining: false) else { return nil }
+        guard let room else { return lighter }
+        guard room != RoomHomes.coordinatorRoom, directory.home(of: room) == nil, await find(room) == .here,
+            state.withLock({ $0.homes[room] == nil })
+        else { return nil }
+        return lighter
+    }
+
     /// The node to which a draining node forwards connections for rooms without a home; nil if there is none.
-    var substitute: NodeBeat? {
+    var substitute: NodeBeat? { placement(isDraining: true) }
+
+    /// The other node that takes new rooms in place of this one; nil if this one takes them.
+    private func placement(isDraining: Bool) -> NodeBeat? {
         let others = others
-        var local = beat
-        local.isDraining = true
-        return Placement.home(local: local, others: others).flatMap { home in others.first { $0.node == home } }
+        return Placement.home(local: ownBeat(isDraining: isDraining), others: others).flatMap { home in others.first { $0.node == home } }
+    }
+
+    /// What this node announces of itself.
+    func ownBeat(isDraining: Bool) -> NodeBeat {
+        var own = beat
+        (own.isDraining, own.load) = (isDraining, state.withLock(\.load))
+        return own
     }
 
     /// Whether a room has no running home and is not open here. If so, this node has become its home, so that others leave it alone.

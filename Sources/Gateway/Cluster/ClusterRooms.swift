@@ -37,6 +37,8 @@ final class ClusterRooms: Sendable {
         var homes: [String: Home] = [:]
         var others: [NodeIdentity: NodeBeat] = [:]
         var isNameTaken = false
+        /// How much this node has to do, as it was announced last.
+        var load = NodeLoad()
         /// Called with each node that ends while the broker works.
         var onEndedNode: (@Sendable (NodeBeat) -> Void)?
         /// The reason why there is no connection, as last logged.
@@ -50,6 +52,7 @@ final class ClusterRooms: Sendable {
     let beat: NodeBeat
     let directory: RoomDirectory
     let mailboxes: [Mailbox<ShardMessage>]
+    private let metrics: MetricsBoard
     let prepare: @Sendable (_ room: String, RoomInfo?) async -> Bool
     let handOver: @Sendable (_ room: String) async -> Void
     let key: SealingKey
@@ -58,14 +61,14 @@ final class ClusterRooms: Sendable {
     let log = Logger(label: "patchbay.cluster")
 
     init(
-        _ settings: ClusterSettings, build: String, directory: RoomDirectory, mailboxes: [Mailbox<ShardMessage>]
+        _ settings: ClusterSettings, build: String, directory: RoomDirectory, mailboxes: [Mailbox<ShardMessage>], metrics: MetricsBoard
     ) {
         identity = settings.node.identity
         beat = NodeBeat(node: identity, number: 0, build: build, url: settings.url, address: settings.address.description)
         key = settings.key.derived(for: "rooms' snapshots")
         var nats = settings.nats
         nats.subjects = [ClusterNode.beatSubject]
-        (self.nats, self.directory, self.mailboxes) = (nats, directory, mailboxes)
+        (self.nats, self.directory, self.mailboxes, self.metrics) = (nats, directory, mailboxes, metrics)
         (prepare, handOver, forget, follow) = (settings.prepare, settings.handOver, settings.forget, settings.follow)
     }
 
@@ -79,6 +82,7 @@ final class ClusterRooms: Sendable {
         state.withLock { ($0.node, $0.broker) = (node, broker) }
         async let forwarding: Void = { for await event in events { handle(event, of: node) } }()
         async let _: Void = giveUpUnopened()
+        async let _: Void = announceLoad(of: node)
         await node.run()
         continuation.finish()
         await forwarding
@@ -121,6 +125,18 @@ final class ClusterRooms: Sendable {
         case .received: break
         }
         node.handle(event)
+    }
+
+    /// Announces how much this node has to do, as its shards have published it.
+    private func announceLoad(of node: ClusterNode) async {
+        repeat {
+            let shards = metrics.snapshot
+            let load = NodeLoad(
+                busiest: shards.map(\.busyRatio).max() ?? 0, rooms: shards.map(\.rooms).reduce(0, +),
+                participants: shards.map(\.participants).reduce(0, +))
+            state.withLock { $0.load = load }
+            node.post(.measured(load))
+        } while (try? await Task.sleep(for: BusyRatio.interval)) != nil
     }
 
     /// Gives up rooms that were claimed and never opened.

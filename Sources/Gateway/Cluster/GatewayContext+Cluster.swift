@@ -5,6 +5,11 @@ internal import HTTPTypes
 internal import Identity
 internal import Sockets
 
+/// Whether another node has passed on the HTTP request that the current task handles, and has thereby chosen this one.
+enum ForwardedRequest {
+    @TaskLocal static var isCurrent = false
+}
+
 extension GatewayContext {
     /// The services' interface to the other nodes; nil for a gateway that runs alone.
     var clusterControl: ClusterControl? {
@@ -19,6 +24,7 @@ extension GatewayContext {
                 }
             },
             find: { await cluster.find($0) },
+            lighter: { ForwardedRequest.isCurrent ? nil : await cluster.lighterNode(for: $0)?.node.description },
             close: { [nodes, keysInUse] room in
                 guard let nodes, let key = keysInUse.current.signer, case .elsewhere(let home) = await cluster.find(room),
                     let address = cluster.other(named: home)?.address.flatMap(NodeAddress.init)

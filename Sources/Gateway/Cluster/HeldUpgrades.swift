@@ -15,6 +15,8 @@ final class HeldUpgrades {
         let upgrade: HeldUpgrade
         let room: String
         let since: Instant
+        /// The cluster has been asked once.
+        var isRepeated = false
         /// The home to which the connection is being forwarded.
         var home: String?
         /// The home that did not answer.
@@ -51,10 +53,17 @@ final class HeldUpgrades {
     }
 
     private func ask(_ number: Int) {
-        guard let room = waiting[number]?.room else { return }
+        guard let entry = waiting[number], let cluster = context.gateway.cluster else { return }
         waiting[number]?.askAt = nil
-        context.gateway.cluster?.locate(room) { [mailbox = context.mailbox] place in
-            mailbox.send(.cluster(.located(upgrade: number, place)))
+        waiting[number]?.isRepeated = true
+        let completion = { @Sendable [mailbox = context.mailbox] (place: ClusterRooms.Place) in
+            _ = mailbox.send(.cluster(.located(upgrade: number, place)))
+        }
+        // A node that another one has chosen takes the room, and so does this one if the node that it has chosen did not.
+        if entry.isRepeated || entry.upgrade.request.hops > 0 {
+            cluster.locate(entry.room, completion: completion)
+        } else {
+            cluster.place(entry.room, completion: completion)
         }
     }
 

@@ -34,7 +34,7 @@ final class HTTPFrontEnd {
         let found = router.find(request)
         let received = exchange.request
         Task(executorPreference: found.route?.executor) { [mailbox = context.mailbox] in
-            var routed = await router.answer(request, by: found)
+            var routed = await ForwardedRequest.$isCurrent.withValue(received.hops > 0) { await router.answer(request, by: found) }
             if let home = routed.response.fields[.patchbayElsewhere], received.hops == 0 {
                 routed.response.fields[.patchbayElsewhere] = nil
                 routed.response = await gateway.forward(received, body: request.body, toNode: home) ?? routed.response

@@ -1,4 +1,8 @@
+import Backend
+import Cluster
+import Engine
 import Foundation
+import HTTPServer
 import Identity
 import Synchronization
 import TestProcesses
@@ -145,6 +149,35 @@ struct ClusterRoomTests {
         try Patience.until("the room has no home") { try first.homeRooms == 0 }
         let bob = try second.join("bob")
         #expect(bob.hello.server.node == "n2")
+    }
+
+    @Test func busyNodeLeavesNewRoomsToTheOtherOne() async throws {
+        let busy = try #require(first.gateway.context.cluster)
+        #expect(try Caller(first, room: "before", identity: "ann").hello.server.node == "n1")
+        var attempt = 0
+        // Each second the node measures again that it is idle.
+        try Patience.until("a new room begins at the other node") {
+            attempt += 1
+            busy.state.withLock { $0.load.busiest = 0.9 }
+            return try Caller(first, room: "joined-\(attempt)", identity: "bob").hello.server.node == "n2"
+        }
+        var destination: String?
+        while destination == nil, attempt < 1_000 {
+            attempt += 1
+            busy.state.withLock { $0.load.busiest = 0.9 }
+            do throws(HTTPError) { _ = try await first.gateway.rooms.open("opened-\(attempt)", RoomOpening()) } catch {
+                destination = error.node
+            }
+        }
+        #expect(destination?.hasPrefix("n2/") == true, "the request to open a room is passed on")
+        let forwarded = await ForwardedRequest.$isCurrent.withValue(true) {
+            busy.state.withLock { $0.load.busiest = 0.9 }
+            return try? await first.gateway.rooms.open("forwarded", RoomOpening())
+        }
+        #expect(forwarded != nil, "a node that another one has chosen keeps the room")
+        busy.state.withLock { $0.load.busiest = 0.9 }
+        #expect(try Caller(first, room: "before", identity: "cid").hello.server.node == "n1", "a room stays where it is")
+        #expect(try Caller(second, room: "at-the-idle-one", identity: "dan").hello.server.node == "n2")
     }
 }
 
