@@ -9,6 +9,10 @@ package struct OperationsView: Encodable, Sendable, Described {
 
     /// Milliseconds since 1970.
     var at: Int64
+    /// In a cluster, the name of the node that answers: everything but `nodes` is its own. Absent without a cluster.
+    private(set) var node: String?
+    /// In a cluster, all nodes that run, by name.
+    private(set) var nodes: [NodeView]?
     /// Participants with the worst connections, worst first.
     var participants: [ConnectionView]
     var participantsTotal: Int
@@ -38,10 +42,15 @@ package struct OperationsView: Encodable, Sendable, Described {
         (errors, refusals, endedRooms, endedSessions) = (view.errors, view.refusals, view.rooms, view.sessions)
     }
 
+    package mutating func show(_ nodes: [NodeView], answeredBy node: String) {
+        (self.nodes, self.node) = (nodes, node)
+    }
+
     package static let schema = Schema.named(
         "Operations",
         .object([
-            .required("at", .count), .required("participants", .array(of: ConnectionView.schema, atMost: countMax)),
+            .required("at", .count), .optional("node", .text), .optional("nodes", .array(of: NodeView.schema)),
+            .required("participants", .array(of: ConnectionView.schema, atMost: countMax)),
             .required("participants_total", .count), .required("workers", .array(of: WorkerView.schema, atMost: countMax)),
             .required("workers_total", .count), .required("lost_workers", .array(of: LostWorkerView.schema)),
             .required("assistants", .array(of: AssistantLatencyView.schema, atMost: AssistantLatencies.assistantsMax)),

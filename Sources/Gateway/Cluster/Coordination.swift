@@ -152,8 +152,8 @@ final class Coordination: Sendable {
         return nil
     }
 
-    /// Nil also for a node that does not run any more.
-    private var knownCoordinator: String? {
+    /// The coordinator's name in the cluster; nil if it is not known, or does not run any more.
+    var knownCoordinator: String? {
         if isHere { return name }
         let known = state.withLock { $0.coordinator }
         return known.flatMap { cluster.other(named: $0) == nil ? nil : $0 }

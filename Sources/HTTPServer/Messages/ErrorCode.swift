@@ -49,6 +49,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
     case noPassword = "no_password"
     case noSigningKey = "no_signing_key"
     case noWebhooks = "no_webhooks"
+    case nodeNotFound = "node_not_found"
     case notAllowed = "not_allowed"
     case notFound = "not_found"
     case originNotAllowed = "origin_not_allowed"
@@ -188,6 +189,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
         case .noPassword: .init(409, meaning: "the account belongs to another issuer and has no password")
         case .noSigningKey: .init(503, meaning: "the gateway has no HS256 key to sign with")
         case .noWebhooks: .init(503, meaning: "there is no webhook endpoint that could deliver a code")
+        case .nodeNotFound: .init(404, meaning: "no node of this name runs; the message lists those that do")
         case .notAllowed: .init(403, meaning: "calls: the requester's role does not permit it")
         case .notFound: .init(404, meaning: "nothing at this path; or no such object, or not the requester's")
         case .originNotAllowed: .init(403, meaning: "a web page of an origin that may not connect")
