@@ -7,6 +7,7 @@ import http.client
 import http.server
 import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -138,7 +139,7 @@ class _FileServer:
         # Paths that are answered with 404 instead, as a gateway does that has not published them.
         self.hidden: set[str] = set()
         policy = CONTENT_SECURITY_POLICY.format(gateway=gateway.replace("wss", "https"))
-        # Paths that are answered here instead: the status and the JSON of the body.
+        # Paths that are answered here instead: the status and the JSON of the body. `after=N` stands for any number.
         self.answers: dict[str, tuple[int, dict]] = {}
         # The paths below /v1/ that were asked for with GET.
         self.asked: list[str] = []
@@ -184,8 +185,8 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
             self.tunnel()
         elif self.path.startswith(("/v1/", "/metrics")):
             self.files.asked.append(self.path)
-            if self.path in self.files.answers:
-                self.answer(*self.files.answers[self.path])
+            if answer := self.files.answers.get(re.sub(r"\bafter=\d+", "after=N", self.path)):
+                self.answer(*answer)
             else:
                 self.forward()
         else:

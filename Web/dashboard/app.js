@@ -4,6 +4,7 @@ import { followRoute, initialize } from './model/commands.js'
 import './views/access-form.js'
 import './views/figure-strip.js'
 import './views/gateway-status.js'
+import './views/nodes-board.js'
 import './views/operations-board.js'
 import './views/plot-board.js'
 import './views/problem-list.js'
@@ -11,4 +12,5 @@ import './views/room-list.js'
 import './views/room-panel.js'
 
 addEventListener('hashchange', followRoute)
+addEventListener('popstate', followRoute)
 initialize()

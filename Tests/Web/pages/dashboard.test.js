@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OPERATIONS, PastedTokens, keyAccess } from '../../../Web/dashboard/model/access.js'
+import { nodeOf, withNode } from '../../../Web/dashboard/model/addresses.js'
 import { amount, bytes, drops, quantiles, readHistory, seconds, select } from '../../../Web/dashboard/model/figures.js'
 import { History } from '../../../Web/dashboard/model/history.js'
+import { nodeRows, otherCoordinator, shownNode } from '../../../Web/dashboard/model/nodes.js'
 import { assistantRows, endedRows, errorRows, participantRows, workerRows } from '../../../Web/dashboard/model/operations.js'
 import { arrange } from '../../../Web/dashboard/model/order.js'
 import { parseMetrics, quantile, total, totalsBy } from '../../../Web/dashboard/model/prometheus.js'
@@ -178,6 +180,46 @@ test('operations as rows: the tone tells what to look at, and nothing that is mi
   assert.deepEqual([...endedRows(view).values()].map(({ kind, title, details }) => [kind, title, details]), [
     ['session', 'session-s', 'lasted 5 s'], ['room', 'lobby', 'lasted 61 s · ROOM_DELETED · RM_1'],
   ])
+})
+
+test('the nodes of a cluster as rows: by name, with the one that is shown, and what is wrong with the others', () => {
+  const node = (name, values) => ({ name, build: '1.0', draining: false, load: 0.1, rooms: 1, participants: 3, coordinator: false, ...values })
+  const items = [node('n10', { load: 0.93 }), node('n2', { draining: true, build: '0.9', rooms: undefined, participants: undefined }), node('n1', { coordinator: true })]
+  const rows = [...nodeRows({ items, shown: 'n1', isMissing: false }).values()]
+  assert.deepEqual(rows.map(({ name, isShown, share, rooms, state, tone, detail }) => [name, isShown, share, rooms, state, tone, detail]), [
+    ['n1', true, '10 %', '1', 'Ready', 'good', 'Coordinator · Version 1.0'], ['n2', false, '10 %', '–', 'Draining', 'warning', 'Version 0.9'], ['n10', false, '93 %', '1', 'Busy', 'warning', 'Version 1.0'],
+  ])
+  assert.deepEqual([...nodeRows({ items: [node('n1')], shown: 'n1', isMissing: false }).values()].map(({ detail }) => detail), [''])
+  const missing = nodeRows({ items, shown: 'n3', isMissing: true })
+  assert.deepEqual([...missing.keys()], ['n1', 'n2', 'n3', 'n10'])
+  assert.deepEqual([missing.get('n3').state, missing.get('n3').load, missing.get('n3').isShown], ['Not running', null, true])
+  assert.deepEqual([otherCoordinator({ items, shown: 'n2' }), otherCoordinator({ items, shown: 'n1' }), otherCoordinator({ items: null, shown: null })], ['n1', null, null])
+  assert.deepEqual([shownNode({ items, shown: 'n2' }).build, shownNode({ items, shown: 'n3' }), shownNode({ items: null, shown: 'n2' })], ['0.9', undefined, undefined])
+})
+
+test('the address names a node', () => {
+  assert.deepEqual(['', '?node=n1', '?a=b&node=a%26b', '?node='].map(nodeOf), [null, 'n1', 'a&b', null])
+  const chosen = withNode('https://gateway.example/dashboard?node=n1#/rooms/lobby', 'n 2&')
+  assert.equal(chosen, 'https://gateway.example/dashboard?node=n+2%26#/rooms/lobby')
+  assert.equal(nodeOf(new URL(chosen).search), 'n 2&')
+})
+
+test('the node that answers first is shown until another one is chosen', () => {
+  const act = (state, type, action = {}) => reduce(state, { type, at: 1, ...action })
+  const nodes = [{ name: 'n1' }, { name: 'n2' }]
+  const alone = act(act(initialState, 'node.choose', { name: 'n9' }), 'operations.loaded', { view: {} })
+  assert.deepEqual(alone.nodes, initialState.nodes, 'without a cluster there is nothing to choose')
+  const first = act(initialState, 'operations.loaded', { view: { node: 'n2', nodes } })
+  assert.deepEqual(first.nodes, { items: nodes, chosen: null, shown: 'n2', isMissing: false })
+  const chosen = act(first, 'node.choose', { name: 'n1' })
+  assert.deepEqual([chosen.nodes.chosen, chosen.nodes.shown], ['n1', 'n1'])
+  assert.equal(act(chosen, 'node.choose', { name: 'n1' }), chosen)
+  assert.equal(act(chosen, 'node.choose', { name: null }).nodes.shown, null, 'back at an address without a node')
+  const missing = act(chosen, 'node.missing', { name: 'n1', nodes: [nodes[1]] })
+  assert.deepEqual([missing.nodes.shown, missing.nodes.isMissing, missing.operations.view], ['n1', true, null])
+  const back = act(missing, 'operations.loaded', { view: { node: 'n1', nodes } })
+  assert.deepEqual([back.nodes.isMissing, back.operations.state], [false, 'ready'])
+  assert.deepEqual(act(back, 'access', { access: 'none' }).nodes, { ...initialState.nodes, chosen: 'n1', shown: 'n1' })
 })
 
 test('operations need a token that may end each room, and access that ends forgets them', async () => {

@@ -3,7 +3,7 @@
 import { announce } from '../../shared/announce.js'
 import { GatewayError, content, request, send } from '../../shared/http.js'
 import { OPERATIONS, PastedTokens, developmentAccess, keyAccess } from './access.js'
-import { roomOf } from './addresses.js'
+import { nodeOf, roomOf, withNode } from './addresses.js'
 import { readHistory, select } from './figures.js'
 import { parseMetrics } from './prometheus.js'
 import { INTERVAL_MS, ROOM_INTERVAL_MS, history, store } from './store.js'
@@ -22,6 +22,8 @@ let round = null
 let figuresDueAt = 0
 // The time of the next request for the gateway's history; 0 after each access, for an immediate request.
 let historyDueAt = 0
+// The node of a cluster that the samples in `history` are of; null without a cluster.
+let sampledNode = null
 
 // MARK: Watching
 
@@ -68,6 +70,8 @@ async function ask() {
 }
 
 async function readMetrics() {
+  // A load balancer passes each request for /metrics on to another node.
+  if (sampledNode !== null) return followHistory()
   let text
   try {
     text = await content(await request('GET', '/metrics', { accept: 'text/plain' }), (response) => response.text())
@@ -80,6 +84,7 @@ async function readMetrics() {
   const values = select(metrics)
   if (values.size === 0) return followHistory()
   await restoreHistory()
+  if (sampledNode !== null) return
   push(Date.now(), values)
   store.dispatch('metrics.sampled', { version: metrics.get('patchbay_build_info')?.[0].labels.version ?? '' })
 }
@@ -87,30 +92,41 @@ async function readMetrics() {
 /** Fills the plots from the gateway's history, once after each access. */
 async function restoreHistory() {
   if (!access || historyDueAt > 0) return
-  const samples = await askForHistory(0)
+  const node = sampledNode
+  const { samples } = await askForHistory(0)
+  if (node !== sampledNode) return
   historyDueAt = Infinity
   if (samples?.length) history.backfill(samples)
 }
 
-/** Updates the plots from the gateway's history, if `/metrics` is not published. */
+/** Updates the plots from the gateway's history, in a cluster and if `/metrics` is not published. */
 async function followHistory() {
   if (performance.now() < historyDueAt && historyDueAt !== Infinity) return
-  const samples = access ? await askForHistory(history.lastTime ?? 0) : null
+  const node = sampledNode
+  const { samples, metrics } = access ? await askForHistory(history.lastTime ?? 0) : { samples: null, metrics: 'hidden' }
+  // Another one has been chosen meanwhile.
+  if (node !== sampledNode) return
   if (access) historyDueAt = performance.now() + HISTORY_INTERVAL_MS
-  if (!samples) return store.dispatch('metrics.failed', { metrics: 'hidden' })
+  if (!samples) return store.dispatch('metrics.failed', { metrics })
   for (const { time, values } of samples) push(time, values)
   store.dispatch('metrics.restored', { metrics: 'live' })
 }
 
-/** Returns null if the token does not suffice, or if the gateway has no history. */
+/**
+ * Returns `{samples, metrics}`, in a cluster those of the chosen node. Null if there are none, with the reason: hidden (the token does not
+ * suffice, or the gateway has no history), ended or unreachable (the node does not run, or does not answer).
+ */
 async function askForHistory(after) {
+  const node = sampledNode
   try {
-    return readHistory(await administer(OPERATIONS, 'GET', `/v1/operations/history?after=${Math.floor(after)}`))
+    return { samples: readHistory(await administer(OPERATIONS, 'GET', `/v1/operations/history?after=${Math.floor(after)}${nodeQuery('&', node)}`)), metrics: 'live' }
   } catch (error) {
     if (error.code === 'connection_failed') throw error
-    return null
+    return { samples: null, metrics: node === null ? 'hidden' : error.code === 'node_not_found' ? 'ended' : 'unreachable' }
   }
 }
+
+const nodeQuery = (sign, name) => (name === null ? '' : `${sign}node=${encodeURIComponent(name)}`)
 
 function push(time, values) {
   const start = 'process_start_time_seconds'
@@ -120,12 +136,36 @@ function push(time, values) {
 
 async function readOperations() {
   if (!access) return
+  // Requests of one page may reach different nodes; the first one that answers is shown until another one is chosen.
+  const { chosen, shown } = store.state.nodes
+  const wanted = chosen ?? shown
+  const ask = (name) => administer(OPERATIONS, 'GET', `/v1/operations${nodeQuery('?', name)}`)
   try {
-    store.dispatch('operations.loaded', { view: await administer(OPERATIONS, 'GET', '/v1/operations') })
+    let isMissing = false
+    const view = await ask(wanted).catch((error) => {
+      if (error.code !== 'node_not_found' || wanted === null) throw error
+      isMissing = true
+      return ask(null)
+    })
+    if (store.state.nodes.chosen !== chosen) return
+    if (isMissing && chosen !== null && view.nodes) store.dispatch('node.missing', { name: chosen, nodes: view.nodes })
+    else store.dispatch('operations.loaded', { view })
+    followNode()
   } catch (error) {
     if (error.code !== 'no_token' && error.code !== 'not_found') throw error
     store.dispatch('operations.failed', { value: error.code === 'no_token' ? 'locked' : 'absent' })
   }
+}
+
+/** Begins anew with the samples if they are of another node than the one that is shown. */
+function followNode() {
+  const { items, shown } = store.state.nodes
+  const name = items ? shown : null
+  if (name === sampledNode) return
+  sampledNode = name
+  historyDueAt = 0
+  history.clear()
+  store.dispatch('metrics.restored')
 }
 
 async function readRooms(used = access) {
@@ -179,6 +219,7 @@ async function administer(room, method, path, body, used = access) {
 function close(problem) {
   access = null
   store.dispatch('access', { access: 'none' })
+  followNode()
   if (problem) store.dispatch('problem.add', { key: 'access', isNew: true, ...problem })
 }
 
@@ -230,10 +271,27 @@ export function endAccess() {
   announce('The page knows no token any more')
 }
 
+// MARK: Nodes
+
+/** Shows another node of the cluster. */
+export function chooseNode(name) {
+  globalThis.history.pushState(null, '', withNode(location.href, name))
+  showNode(name)
+}
+
+function showNode(name) {
+  if (name === store.state.nodes.chosen) return
+  store.dispatch('node.choose', { name })
+  followNode()
+  figuresDueAt = 0
+  if (access) round?.then(watch) ?? watch()
+}
+
 // MARK: Rooms
 
 export function followRoute() {
   const name = roomOf(location.hash)
+  showNode(nodeOf(location.search))
   store.dispatch('problem.remove', { key: 'room' })
   store.dispatch('room.show', { name })
   if (name !== null && access) readRoom(name).catch(() => {})

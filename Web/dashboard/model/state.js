@@ -20,13 +20,16 @@ export const initialState = {
   filter: '',
   // `view`: the response of `GET /v1/operations`. `state`: locked (the token does not suffice), absent (an older gateway), loading or ready.
   operations: { state: 'loading', view: null },
+  // In a cluster: `items`, its nodes, null without one or before they are known; `chosen`, the name of the node that the address names;
+  // `shown`, that of the node whose figures, plots and operations are shown; `isMissing`: it does not run.
+  nodes: { items: null, chosen: null, shown: null, isMissing: false },
   // locked, loading, ready, gone
   room: noRoom,
   problems: [],
 }
 
 const reducers = {
-  access: (state, { access }) => ({ ...state, access, rooms: access === 'none' ? initialState.rooms : state.rooms, operations: access === 'none' ? initialState.operations : state.operations }),
+  access: (state, { access }) => ({ ...state, access, rooms: access === 'none' ? initialState.rooms : state.rooms, operations: access === 'none' ? initialState.operations : state.operations, nodes: access === 'none' ? { ...initialState.nodes, chosen: state.nodes.chosen, shown: state.nodes.chosen } : state.nodes }),
   busy: (state, { isBusy }) => ({ ...state, isBusy }),
   span: (state, { span }) => ({ ...state, span }),
   filter: (state, { filter }) => ({ ...state, filter }),
@@ -37,8 +40,13 @@ const reducers = {
   // Samples of the gateway's history were added: from before the page was opened, or because it does not publish metrics.
   'metrics.restored': (state, { metrics = state.metrics }) => ({ ...state, metrics, sample: state.sample + 1 }),
 
-  'operations.loaded': (state, { view }) => ({ ...state, operations: { state: 'ready', view } }),
+  'operations.loaded': (state, { view }) => ({ ...state, operations: { state: 'ready', view }, nodes: nodesOf(state.nodes, view) }),
   'operations.failed': (state, { value }) => ({ ...state, operations: { state: value, view: null } }),
+
+  // Another node answers when the figures are asked for next; without a name, any.
+  'node.choose': (state, { name }) => (name === state.nodes.chosen ? state : { ...state, nodes: { ...state.nodes, chosen: name, shown: name, isMissing: false } }),
+  // The chosen node does not run; `nodes` are those that do.
+  'node.missing': (state, { name, nodes }) => ({ ...state, operations: { state: 'absent', view: null }, nodes: { ...state.nodes, items: nodes, shown: name, isMissing: true } }),
 
   'rooms.loaded': (state, { rooms, at }) => ({ ...state, rooms: { state: 'ready', items: rooms, at } }),
   'rooms.locked': (state) => ({ ...state, rooms: { ...state.rooms, state: 'locked', items: [] } }),
@@ -60,6 +68,11 @@ export function reduce(state, action) {
   const reducer = reducers[action.type]
   if (!reducer) throw new Error(`no such action: ${action.type}`)
   return reducer(state, action)
+}
+
+/** Without a cluster, there is nothing to choose. */
+function nodesOf({ chosen }, { node = null, nodes = null }) {
+  return nodes ? { items: nodes, chosen, shown: node, isMissing: false } : initialState.nodes
 }
 
 function withRoom(state, name, values) {

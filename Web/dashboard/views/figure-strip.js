@@ -19,11 +19,12 @@ function cpu() {
 const callCount = ({ rooms }) => (rooms.state === 'ready' ? String(rooms.items.filter(({ name }) => kindOf(name) === 'call').length) : '–')
 const speakerCount = ({ rooms }) => (rooms.state === 'ready' ? String(rooms.items.reduce((sum, { num_speakers = 0 }) => sum + num_speakers, 0)) : '–')
 
-/** @type {[string, (state: any) => string][]} */
+// Null in a cluster for those of the list of rooms, which is that of all nodes.
+/** @type {[string, (state: any) => string | null][]} */
 const figures = [
-  ['Rooms', (state) => (state.rooms.state === 'ready' ? String(state.rooms.items.length) : amount(latest('patchbay_rooms')))],
-  ['Calls', callCount],
-  ['Talking now', speakerCount],
+  ['Rooms', (state) => (state.rooms.state === 'ready' && !state.nodes.items ? String(state.rooms.items.length) : amount(latest('patchbay_rooms')))],
+  ['Calls', (state) => (state.nodes.items ? null : callCount(state))],
+  ['Talking now', (state) => (state.nodes.items ? null : speakerCount(state))],
   ['Participants', () => amount(latest('patchbay_participants'))],
   ['Connections', () => amount(latest('patchbay_connections'))],
   ['Assistants’ jobs', () => amount(latest('patchbay_jobs_running'))],
@@ -41,8 +42,12 @@ class FigureStrip extends View {
   }
 
   update(state) {
-    this.toggleAttribute('data-old', state.metrics === 'unreachable' || state.metrics === 'hidden')
-    for (const { read, value } of this.#values) setText(value, read(state))
+    this.toggleAttribute('data-old', ['unreachable', 'hidden', 'ended'].includes(state.metrics))
+    for (const { read, value } of this.#values) {
+      const text = read(state)
+      value.parentElement.hidden = text === null
+      setText(value, text ?? '–')
+    }
   }
 }
 

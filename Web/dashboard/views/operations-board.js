@@ -1,6 +1,7 @@
 // The overview for an incident: the worst participants, workers, slow assistants, errors, and ended rooms and sessions.
 
 import { command } from '../../shared/problem-card.js'
+import { otherCoordinator } from '../model/nodes.js'
 import { assistantRows, endedRows, errorRows, participantRows, workerRows } from '../model/operations.js'
 import { HeldRows } from './held-rows.js'
 import { View, h, panel, setAttributes, setText } from './view.js'
@@ -115,13 +116,13 @@ class OperationsBoard extends View {
     const body = h('tbody')
     const parts = { table, summary: h('p', { class: 'hint' }), empty: h('p', { class: 'hint', text: table.empty }), rows: new HeldRows(body, { limit: MAX_ROWS, create: table.create, fill: table.fill }) }
     const head = h('thead', {}, h('tr', {}, ...table.columns.map((title) => (title ? h('th', { scope: 'col', text: title }) : h('td')))))
-    parts.scroll = h('div', { class: 'table-scroll', tabindex: 0, role: 'group', 'aria-label': table.title }, h('table', {}, head, body))
+    parts.scroll = h('div', { class: 'table-scroll', tabindex: 0, role: 'group', 'aria-label': table.title }, h('table', { class: 'data-table' }, head, body))
     parts.element = panel(table.title, { isOpen: Boolean(table.isOpen) && isWide }, parts.summary, parts.empty, parts.scroll)
     parts.element.dataset.table = name
     return parts
   }
 
-  update({ access, operations }, previous) {
+  update({ access, operations, nodes }, previous) {
     const isShown = access !== 'none' && access !== 'unknown'
     this.hidden = !isShown || operations.state === 'loading' || operations.state === 'absent'
     if (this.hidden || operations === previous?.operations) return
@@ -133,6 +134,8 @@ class OperationsBoard extends View {
       const items = table.rows(view, view.at)
       rows.show(items)
       empty.hidden = items.size > 0
+      const coordinator = table === tables.workers && otherCoordinator(nodes)
+      setText(empty, coordinator ? `Workers are connected to the coordinator, ${coordinator}.` : table.empty)
       scroll.hidden = items.size === 0
       setText(summary, table.summary(view))
       summary.hidden = summary.textContent === ''

@@ -21,6 +21,12 @@ async def open_dashboard(browser: Browser, world: World, address: str = "") -> P
     return page
 
 
+async def load(page: Page, world: World, address: str = ""):
+    await page.send("Page.navigate", url="about:blank")
+    await page.send("Page.navigate", url=f"{world.files.origin}/dashboard{address}")
+    await page.until("document.querySelector('figure-strip dl') !== null")
+
+
 async def figure(page: Page, label: str) -> str:
     return await page.run("return [...document.querySelectorAll('.strip div')].find((one) => one.firstChild.textContent === label).lastChild.textContent", label=label)
 
@@ -296,6 +302,100 @@ async def operations(world: World):
         await shows(page, "patchbay token --list --create", "operations-board")
         await inspect(page, "dashboard-operations-locked", schemes=("light",))
         expect_equal(await page.run("return [...document.querySelectorAll('operations-board table')].filter((one) => one.checkVisibility()).length"), 0)
+        faults = [line for line in page.console if line.startswith("exception") or "Content Security" in line]
+        expect(not faults, faults)
+
+
+def node(name: str, **values) -> dict:
+    return {"name": name, "build": "1.2.0", "draining": False, "load": 0.31, "rooms": 12, "participants": 30, "coordinator": False} | values
+
+
+NODES = [node("n1", coordinator=True, load=0.58), node("n2", load=0.94, rooms=40, participants=85, build="1.3.0"), node("n3", draining=True), node("n10 " + MARKUP)]
+GONE = (404, {"code": "node_not_found", "message": "no node of this name runs"})
+
+
+def history(participants: int) -> dict:
+    """The last five minutes of a node."""
+    now = int(time.time() * 1000)
+    values = {
+        "patchbay_participants": lambda number: participants, "patchbay_rooms": lambda number: participants // 2, "patchbay_connections": lambda number: participants,
+        "process_cpu_seconds_total": lambda number: number * 3, "process_resident_memory_bytes": lambda number: 200 << 20, "process_start_time_seconds": lambda number: now // 1000 - 7200,
+    }
+    series = [{"name": name, "labels": [], "values": [read(number) for number in range(31)]} for name, read in values.items()]
+    frames = {"name": "patchbay_frames_received_total", "labels": [{"name": "shard", "value": "0"}], "values": [number * participants * 500 for number in range(31)]}
+    return {"interval_ms": 10_000, "times": [now - 10_000 * (30 - number) for number in range(31)], "series": [*series, frames]}
+
+
+def run_cluster(world: World, *names: str):
+    """Answers as the nodes of a cluster do, of which the first one answers requests that name none."""
+    world.files.answers.clear()
+    nodes = [one for one in NODES if one["name"] in names]
+    for one in [{"name": "n2"}, *nodes]:
+        name, view = one["name"], OPERATIONS | {"nodes": nodes, "node": one["name"], "workers": OPERATIONS["workers"] if one.get("coordinator") else [], "lost_workers": []}
+        is_running = one in nodes
+        world.files.answers[f"/v1/operations?node={name}"] = (200, view) if is_running else GONE
+        world.files.answers[f"/v1/operations/history?after=N&node={name}"] = (200, history(one["participants"])) if is_running else GONE
+        if is_running and name == names[0]:
+            world.files.answers["/v1/operations"] = (200, view)
+
+
+@check("dashboard: in a cluster the nodes are shown, and one of them is chosen for figures, plots and operations")
+async def nodes(world: World):
+    chosen = "return [document.querySelector('nodes-board input:checked').value, location.search]"
+    everything = [one["name"] for one in NODES]
+    async with Browser() as browser:
+        page = await open_dashboard(browser, world)
+        await shows(page, "No rooms are open")
+        expect(await page.run("return document.querySelector('nodes-board').hidden && document.querySelectorAll('.strip div:not([hidden])').length === 10"), "nodes without a cluster")
+        run_cluster(world, *everything)
+        await shows(page, "Coordinator", "nodes-board")
+        expect_equal(await page.run(chosen), ["n1", ""])
+        await page.until("[...document.querySelectorAll('.strip div')].some((one) => one.textContent === 'Participants30')")
+        expect_equal([await figure(page, "Rooms"), await page.run("return document.querySelectorAll('.strip div:not([hidden])').length")], ["15", 8])
+        rows = await page.run("return [...document.querySelectorAll('nodes-board tbody tr')].map((one) => one.innerText.replaceAll(/\\s+/g, ' ').trim())")
+        expect_equal(rows[:3], ["n1 Ready Coordinator · Version 1.2.0 58 % 12 30", "n2 Busy Version 1.3.0 94 % 40 85", "n3 Draining Version 1.2.0 31 % 12 30"])
+        expect_equal(await page.run("return [document.querySelectorAll('nodes-board img').length, window.hacked === undefined]"), [0, True])
+        await inspect(page, "dashboard-nodes", shown="nodes-board")
+        # Another node: the address names it, and its own samples are shown. From then on nobody asks the first one.
+        await click(page, "nodes-board label", "n2")
+        await page.until("[...document.querySelectorAll('.strip div')].some((one) => one.textContent === 'Participants85')")
+        expect_equal(await page.run(chosen), ["n2", "?node=n2"])
+        await shows(page, "Node n2 · Version 1.3.0", "gateway-status")
+        await page.run("for (const panel of document.querySelectorAll('operations-board details')) panel.open = true")
+        await shows(page, "Workers are connected to the coordinator, n1.", "operations-board")
+        sent = await page.run("return (await import('/web/dashboard/model/store.js')).history.rates('patchbay_frames_received_total/0', 0, Date.now(), 1)[0].value")
+        expect(sent > 0, f"{sent} frames per second")
+        world.files.asked.clear()
+        await asyncio.sleep(3)
+        expect(not [path for path in world.files.asked if path == "/metrics" or "node=n1" in path], world.files.asked)
+        # The address is kept in links to rooms, and the way back leads to the node before.
+        await page.run("location.hash = '#/rooms/lobby'")
+        expect_equal(await page.run("return location.search"), "?node=n2")
+        await page.run("history.go(-2)")
+        await page.until("document.querySelector('nodes-board input:checked')?.value === 'n1' && location.search === ''")
+        # A node that ends is still named, and the others are there to choose.
+        await load(page, world, "?node=n2")
+        await page.until("[...document.querySelectorAll('.strip div')].some((one) => one.textContent === 'Participants85')")
+        run_cluster(world, "n1", "n3")
+        await shows(page, "No node named n2 runs", "nodes-board")
+        await shows(page, "Not running", "gateway-status", timeout=60)
+        expect_equal(await figure(page, "Participants"), "85", "the last figures stay")
+        await inspect(page, "dashboard-node-ended", shown="nodes-board", schemes=("light",))
+        await click(page, "nodes-board label", "n1")
+        await page.until("[...document.querySelectorAll('.strip div')].some((one) => one.textContent === 'Participants30')")
+        await shows(page, "Live", "gateway-status")
+        # It was shown because it answered first; now another one does.
+        await load(page, world)
+        await shows(page, "Ready", "nodes-board")
+        run_cluster(world, "n3")
+        world.files.answers["/v1/operations?node=n1"] = GONE
+        await page.until("document.querySelector('nodes-board input:checked')?.value === 'n3'")
+        await shows(page, "Draining", "gateway-status")
+        # Nothing of it stays when the gateway is in no cluster, whatever the address says.
+        world.files.answers.clear()
+        await load(page, world, "?node=n2")
+        await shows(page, "No rooms are open")
+        expect(await page.run("return document.querySelector('nodes-board').hidden"), "nodes without a cluster")
         faults = [line for line in page.console if line.startswith("exception") or "Content Security" in line]
         expect(not faults, faults)
 
