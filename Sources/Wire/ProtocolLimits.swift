@@ -28,6 +28,8 @@ public enum ProtocolLimits {
     /// How long a disconnected participant can resume its session, and how many missed events are replayed.
     public static let resumeWindowMilliseconds = 20_000
     public static let resumeEventsMax = 256
+    /// Other nodes that `hello` names.
+    public static let helloNodesMax = 8
     /// LiveKit's limits.
     public static let metadataBytesMax = 512 * 1_024
     public static let attributesBytesMax = 64 * 1_024

@@ -81,6 +81,7 @@ events = {
         "protocol": OneOf(1), "server": {"version": str, "node": str}, "room": room,
         "participant": participant, "participants": ListOf(participant | {"tracks": ListOf(track)}),
         "session_id": (str, type(None)), "logged": Optional(bool), "resume_token": Matching(r"RT_[0-9A-Za-z]{12,}"), "resumed": Optional(Exactly(False)),
+        "nodes": Optional(ListOf(str)),
         "ping_interval_ms": OneOf(5000), "ping_timeout_ms": OneOf(15000),
         "limits": {
             "max_frame_bytes": OneOf(1500), "max_message_bytes": OneOf(16384), "max_control_bytes": OneOf(65536),

@@ -372,8 +372,10 @@ package actor CallService: Service {
     private func perform(_ effect: CallStateMachine.Effect) {
         switch effect {
         case .greet(let device, let user, let calls):
-            let expiresIn = devices.address(of: device)?.expiresIn
-            let hello = CallsHello(server: collaborators.server, user: user, device: device, calls: calls, expiresIn: expiresIn)
+            let address = devices.address(of: device)
+            let hello = CallsHello(
+                server: collaborators.server, user: user, device: device, calls: calls, expiresIn: address?.expiresIn, nodes: address?.nodes
+            )
             send(hello.bytes, to: [device])
         case .send(let event, let ids): send(event.bytes, to: ids)
         case .reply(let reply, let requester): answer(.success(reply), requester)

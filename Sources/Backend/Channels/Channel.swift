@@ -9,14 +9,17 @@ package struct ChannelAddress: Sendable {
     package let number: Int
     /// The Host header of its request.
     package let host: String?
+    /// URLs of other nodes of a cluster, for its `hello`.
+    package let nodes: [String]?
     /// Expiry of its first token, in seconds since 1970.
     package let expires: Int64
 
-    package init(id: DeviceID, shard: Int, number: Int, host: String?, expires: Int64) {
+    package init(id: DeviceID, shard: Int, number: Int, host: String?, nodes: [String]? = nil, expires: Int64) {
         self.id = id
         self.shard = shard
         self.number = number
         self.host = host
+        self.nodes = nodes
         self.expires = expires
     }
 

@@ -215,7 +215,8 @@ package actor DispatchService: Service {
         guard case .assistant(let id) = CallParty(assistant) else { return }
         devices[address.id] = Device(address: address, assistant: id)
         guard calls == nil else { return }
-        let hello = CallsHello(server: server, user: assistant, device: address.id, calls: [], expiresIn: address.expiresIn)
+        let hello = CallsHello(
+            server: server, user: assistant, device: address.id, calls: [], expiresIn: address.expiresIn, nodes: address.nodes)
         send(hello.bytes, to: address.id)
     }
 

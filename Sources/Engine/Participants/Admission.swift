@@ -21,6 +21,8 @@ package struct Admission: Sendable {
     /// The resume token that the client presented, nil if it does not resume.
     package var resuming: String?
     package var server: ServerInfo
+    /// URLs of other nodes at which the session can be resumed; nil if there are none.
+    package var nodes: [String]?
     /// Seconds since 1970.
     package var joinedAt: Int64
 

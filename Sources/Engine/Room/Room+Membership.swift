@@ -84,7 +84,7 @@ extension Room {
             participants: others.map { $0.info(tracks: trackInfos(of: $0)) }, sessionId: admission.sessionID,
             logged: participant.kind.isDependent ? nil : settings.reporting.reportsText && participant.receivesText,
             session: participant.kind == .agent ? admission.briefing : nil, resumeToken: admission.resumeToken, resumed: resumed,
-            snapshot: participant.needsSnapshot ? true : nil)
+            snapshot: participant.needsSnapshot ? true : nil, nodes: admission.nodes)
     }
 
     /// Removes a participant and notifies the others. If the room itself ends the connection, `close` gives the reason.

@@ -21,6 +21,17 @@ extension ClusterRooms {
     /// The other nodes that run, by name.
     var others: [NodeBeat] { state.withLock { $0.others.values.sorted { $0.node.name < $1.node.name } } }
 
+    /// Where clients reach the other nodes that run and do not drain; nil if there is no such node, or none of them has a URL.
+    ///
+    /// In random order, so that the clients of a node that ends spread over the others.
+    ///
+    /// - Parameter isForwarded: another node forwards the client's connection, so that this node is one of the others.
+    func nodes(forwarded isForwarded: Bool) -> [String]? {
+        let others = state.withLock { $0.others.values.filter { !$0.isDraining }.compactMap(\.url) }
+        let urls = (isForwarded ? [beat.url].compactMap(\.self) : []) + others.shuffled()
+        return urls.isEmpty ? nil : Array(urls.prefix(ProtocolLimits.helloNodesMax))
+    }
+
     /// Finds a room's home, which becomes this node if the room has none.
     ///
     /// - Parameter completion: called on any thread.

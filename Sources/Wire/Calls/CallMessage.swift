@@ -58,13 +58,18 @@ public struct CallsHello: Sendable, Hashable {
     public var calls: [CallInfo]
     /// Seconds until the channel needs a renewed token; nil if not sent.
     public var expiresIn: Int64?
+    /// URLs of other nodes of a cluster, as in `Hello`.
+    public var nodes: [String]?
 
-    public init(server: ServerInfo, user: Identity, device: DeviceID, calls: [CallInfo], expiresIn: Int64? = nil) {
+    public init(
+        server: ServerInfo, user: Identity, device: DeviceID, calls: [CallInfo], expiresIn: Int64? = nil, nodes: [String]? = nil
+    ) {
         self.server = server
         self.user = user
         self.device = device
         self.calls = calls
         self.expiresIn = expiresIn
+        self.nodes = nodes
     }
 }
 
@@ -129,7 +134,8 @@ extension CallsHello: Message, Fields {
     static func coded(_ hello: CallsHello?, by fields: inout some FieldCoder) throws -> CallsHello {
         try CallsHello(
             server: fields("server", hello?.server), user: fields("user", hello?.user), device: fields("device", hello?.device),
-            calls: fields("calls", hello?.calls), expiresIn: fields.optional("expires_in", hello?.expiresIn))
+            calls: fields("calls", hello?.calls), expiresIn: fields.optional("expires_in", hello?.expiresIn),
+            nodes: fields.optional("nodes", hello?.nodes))
     }
 
     static let types = MessageTypes<CallsHello>([.blank])

@@ -21,19 +21,23 @@ public struct Hello: Sendable, Hashable {
     /// True after a resume in which events may have been missed: this message and the events that follow it describe the whole state, which
     /// replaces the client's own. Nil otherwise.
     public var snapshot: Bool?
+    /// URLs of other nodes of a cluster at which the session can be resumed if this one ends; at most `ProtocolLimits.helloNodesMax`. Nil if none is
+    /// known.
+    public var nodes: [String]?
 }
 
 extension Hello {
     public init(
         server: ServerInfo, room: RoomInfo, participant: ParticipantInfo, participants: [ParticipantInfo], sessionId: String?,
         logged: Bool? = nil,
-        session: SessionBriefing? = nil, resumeToken: String, resumed: Bool? = nil, snapshot: Bool? = nil
+        session: SessionBriefing? = nil, resumeToken: String, resumed: Bool? = nil, snapshot: Bool? = nil,
+        nodes: [String]? = nil
     ) {
         self.init(
             protocol: 1, server: server, room: room, participant: participant, participants: participants, sessionId: sessionId,
             logged: logged, session: session, resumeToken: resumeToken, pingIntervalMs: ProtocolLimits.pingIntervalMilliseconds,
             pingTimeoutMs: ProtocolLimits.pingTimeoutMilliseconds, limits: AnnouncedLimits(), resumed: resumed,
-            snapshot: snapshot)
+            snapshot: snapshot, nodes: nodes)
     }
 }
 
@@ -46,7 +50,8 @@ extension Hello: Fields {
             session: fields.optional("session", hello?.session),
             resumeToken: fields("resume_token", hello?.resumeToken), pingIntervalMs: fields("ping_interval_ms", hello?.pingIntervalMs),
             pingTimeoutMs: fields("ping_timeout_ms", hello?.pingTimeoutMs), limits: fields("limits", hello?.limits),
-            resumed: fields.optional("resumed", hello?.resumed), snapshot: fields.optional("snapshot", hello?.snapshot))
+            resumed: fields.optional("resumed", hello?.resumed), snapshot: fields.optional("snapshot", hello?.snapshot),
+            nodes: fields.optional("nodes", hello?.nodes))
     }
 }
 

@@ -71,6 +71,23 @@ struct ClusterRoomTests {
         #expect(try first.homeRooms == 1, "the room has not moved")
     }
 
+    @Test func helloNamesTheOtherNodesThatClientsReach() throws {
+        let third = try cluster.start { $0.cluster?.url = "wss://n3.example" }
+        try cluster.meet(first, second, third)
+        let ann = try first.join("ann")
+        #expect(ann.hello.nodes == ["wss://n3.example"], "the second node has no URL")
+        let bob = try Caller(third, room: "other", identity: "bob")
+        #expect(bob.hello.nodes == nil)
+        let cid = try Caller(second, room: "other", identity: "cid")
+        #expect(cid.hello.nodes == ["wss://n3.example"], "the room's home is another node than that of the connection")
+        let again = try Caller(resuming: ann, on: first)
+        #expect(again.hello.resumed == true && again.hello.nodes == ["wss://n3.example"])
+        third.gateway.drain()
+        try Patience.until("a draining node is not named") {
+            try Caller(first, room: "r", identity: "dan").hello.nodes == nil
+        }
+    }
+
     @Test func requestsAboutARoomAreAnsweredByAnyNode() throws {
         _ = try first.join("ann")
         let token = TestToken.administering { ($0.roomAdmin, $0.room) = (true, "r") }

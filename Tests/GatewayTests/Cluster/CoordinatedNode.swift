@@ -11,11 +11,15 @@ import Wire
 /// A gateway of a cluster with accounts, calls and dispatch.
 final class CoordinatedNode: Sendable {
     let gateway: TestGateway
+    /// Where clients would reach it.
+    let url: String
     private let backend: BackendServices
 
     /// - Parameter store: of all nodes.
     init(_ cluster: TestCluster, _ store: Store) throws {
         var settings = try cluster.nextSettings()
+        url = "wss://\(settings.address.port).example"
+        settings.url = url
         let homes = settings.node.homes
         let inbox = DispatchInbox(relay: homes.relay)
         let backend = try BackendServices(store: store, dispatch: inbox, homes: homes)

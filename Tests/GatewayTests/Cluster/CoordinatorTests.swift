@@ -47,6 +47,15 @@ final class CoordinatorTests {
         #expect(try bobInRoom.closeCode() == CloseReason.roomClosed.code)
     }
 
+    @Test func helloOfAChannelNamesTheOtherNodes() throws {
+        let (coordinator, other) = try first.isCoordinator ? (first, second) : (second, first)
+        #expect(try coordinator.device(of: ann).hello.nodes == [other.url])
+        let forwarded = try #require(try other.device(of: bob).hello.nodes)
+        #expect(forwarded.contains(coordinator.url), "the coordinator is another node than that of the connection")
+        let worker = try other.gateway.webSocket(.upgrade(token: TestToken.assistant("helper"), path: "/v1/events"))
+        #expect(try worker.read(until: #""type":"hello""#).contains(coordinator.url))
+    }
+
     @Test func callIsHeldInARoomThatAnotherNodeServes() throws {
         let (coordinator, other) = try first.isCoordinator ? (first, second) : (second, first)
         let (annPhone, bobPhone) = (try other.device(of: ann), try coordinator.device(of: bob))

@@ -59,10 +59,13 @@ struct CallMessageTests {
     }
 
     @Test func helloSurvivesARoundTrip() throws {
-        let hello = CallsHello(
-            server: ServerInfo(version: "1", node: "n"), user: Identity(text: "ann"), device: Self.device, calls: [Self.call],
-            expiresIn: 900)
-        #expect(try CallMessage(parsing: hello.bytes) == .hello(hello))
+        for nodes in [nil, ["wss://n2.example"]] {
+            let hello = CallsHello(
+                server: ServerInfo(version: "1", node: "n"), user: Identity(text: "ann"), device: Self.device, calls: [Self.call],
+                expiresIn: 900, nodes: nodes)
+            #expect(try CallMessage(parsing: hello.bytes) == .hello(hello))
+            #expect(String(decoding: hello.bytes, as: UTF8.self).contains("nodes") == (nodes != nil))
+        }
     }
 
     @Test func repliesSurviveARoundTrip() throws {

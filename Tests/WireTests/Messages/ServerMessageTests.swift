@@ -29,7 +29,8 @@ struct ServerMessageTests {
                 server: ServerInfo(version: "1", node: "n"), room: room, participant: participant, participants: [], sessionId: "s",
                 session: SessionBriefing(
                     sessionId: "s", context: "phone", clientContext: "{\"a\":1}\n",
-                    pastSummaries: [PastSummary(title: "t", summary: "\u{1F600}", endedAt: 1_800_000_000)]), resumeToken: "RT_1")),
+                    pastSummaries: [PastSummary(title: "t", summary: "\u{1F600}", endedAt: 1_800_000_000)]), resumeToken: "RT_1",
+                nodes: ["wss://n2.example", "wss://[2001:db8::1]:7880"])),
         .participantJoined(participant), .participantLeft(ann, reason: .duplicateIdentity),
         .participantUpdated(participant, connection: .reconnecting), .trackPublished(track), .trackUnpublished(sid, of: ann),
         .trackMuted(sid, of: ann), .trackUnmuted(sid, of: ann),

@@ -30,10 +30,11 @@ final class Channels {
     // MARK: Opening and closing
 
     /// Makes the channel of an upgrade request, which is not in use before `opened`.
-    func channel(with token: String, host: String?, on socket: Connection) throws(TokenError) -> Channel {
+    func channel(with token: String, host: String?, nodes: [String]?, on socket: Connection) throws(TokenError) -> Channel {
         let (owner, expires) = try verify(token)
         lastNumber += 1
-        let address = ChannelAddress(id: identifiers.device(), shard: context.index, number: lastNumber, host: host, expires: expires)
+        let address = ChannelAddress(
+            id: identifiers.device(), shard: context.index, number: lastNumber, host: host, nodes: nodes, expires: expires)
         return Channel(context, socket: socket, address: address, owner: owner)
     }
 

@@ -34,11 +34,11 @@ final class ConnectionAdmission {
             try check(request, subprotocols: received.head.subprotocols)
             if request.path == Self.channelPath {
                 connection.context = try verify(request) { token throws(TokenError) in
-                    try channels.channel(with: token, host: request.host, on: connection)
+                    try channels.channel(with: token, host: request.host, nodes: nodes(for: received), on: connection)
                 }
                 try checkServes(RoomHomes.coordinatorRoom)
             } else {
-                connection.context = try joinRequest(for: request, forwarder: received.forwarder)
+                connection.context = try joinRequest(for: request, nodes: nodes(for: received), forwarder: received.forwarder)
             }
             return nil
         } catch {
@@ -71,6 +71,11 @@ final class ConnectionAdmission {
         case Self.channelPath: return channels.admits(text) ? RoomHomes.coordinatorRoom : nil
         default: return nil
         }
+    }
+
+    /// The other nodes that a client learns. A node that drains is no other node to anybody.
+    private func nodes(for received: ReceivedRequest) -> [String]? {
+        gateway.cluster?.nodes(forwarded: received.hops > 0 && !drain.isDraining)
     }
 
     private static var subprotocol: Substring { Substring(ProtocolLimits.subprotocol) }
@@ -153,7 +158,9 @@ final class ConnectionAdmission {
 
     // MARK: Rooms
 
-    private func joinRequest(for request: HTTPServerRequest, forwarder: String? = nil) throws(HTTPError) -> JoinRequest {
+    private func joinRequest(
+        for request: HTTPServerRequest, nodes: [String]? = nil, forwarder: String? = nil
+    ) throws(HTTPError) -> JoinRequest {
         let token = try verify(request) { text throws(TokenError) in
             try TokenVerifier().verify(text, keys: context.keys, now: WallClock.seconds)
         }
@@ -170,6 +177,7 @@ final class ConnectionAdmission {
         var admission = Admission(
             token, grant, autoSubscribe: request.query("auto_subscribe") != "false", server: gateway.settings.serverInfo,
             now: WallClock.seconds)
+        admission.nodes = nodes
         admission.resuming = request.query("resume")
         admission.briefing = gateway.auditEvents?.briefing(grant.room)
         guard !isFull(grant.room, for: admission) else {
