@@ -319,7 +319,8 @@ export class Room {
 
   /**
    * Joins with a LiveKit access token. `url`: `wss://host:port`; by default, the gateway that served the page.
-   * Rejects with `ConnectError`. Lost connections are resumed automatically.
+   * Rejects with `ConnectError`. Lost connections are resumed automatically, in a cluster also at
+   * another node.
    */
   connect(url: string | null, token: string): Promise<void>
   /** Leaves at once, and releases microphone and audio. The room object can connect again. */

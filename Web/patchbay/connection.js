@@ -2,6 +2,7 @@
 
 import { dial, endpoints, gatewayAddress } from './dial.js'
 import { ConnectError, RequestError, describeClosing } from './events.js'
+import { ReconnectTargets } from './reconnect-targets.js'
 
 // Before each attempt to reconnect; the last one repeats.
 const BACK_OFF_MS = [0, 300, 1200, 2700, 4800, 7000]
@@ -10,6 +11,8 @@ const PROBE_TIMEOUT_MS = 2000
 // Defaults for fields of a room's `hello` that the `hello` of a user's channel lacks (docs/protocol/calls.md).
 const UNANNOUNCED = { limits: { max_control_bytes: 65536 }, ping_interval_ms: 5000, ping_timeout_ms: 15000 }
 const TOKEN_EXPIRED = 4100
+// How long an attempt to reconnect may take if another node can be tried next.
+const NODE_TIMEOUT_MS = 5000
 
 /**
  * A connection that survives losses. The owner provides:
@@ -23,7 +26,7 @@ export class Connection {
   rtt = null
   reconnects = 0
   #owner
-  #address
+  #targets
   #token
   // Whether the latest token of the source was refused.
   #isRefused = false
@@ -68,14 +71,15 @@ export class Connection {
    * for each connection, with `{isRefused: true}` if the gateway no longer accepts the last one.
    */
   async open(url, token) {
-    this.#address = gatewayAddress(url)
+    const address = gatewayAddress(url)
+    this.#targets = new ReconnectTargets(address)
     this.#token = token
     this.#isClosed = false
     this.#isRefused = false
     this.#resumeToken = null
     this.#lastSeq = 0
     try {
-      await this.#dial()
+      await this.#dial(address)
     } catch (error) {
       this.#isClosed = true
       throw error
@@ -122,31 +126,33 @@ export class Connection {
     this.#writable?.send(bytes)
   }
 
-  async #dial() {
+  /** `timeout`: in milliseconds; undefined for that of `dial`. */
+  async #dial(address, timeout) {
     this.#bye = null
     this.#dialing = new AbortController()
     const resume = this.#resumeToken ? { resume: this.#resumeToken, last_seq: String(this.#lastSeq) } : {}
     const received = (message, socket) => {
       this.#noteEvent(message)
-      if (message.type === 'hello') this.#attach(socket, message)
+      if (message.type === 'hello') this.#attach(socket, message, address)
       else this.#owner.message(message)
     }
     const { signal } = this.#dialing
-    const options = { endpoint: this.#endpoint, query: { ...this.#query, ...resume }, received, signal }
-    if (typeof this.#token !== 'function') return dial(this.#address, this.#token, options)
+    const options = { endpoint: this.#endpoint, query: { ...this.#query, ...resume }, received, signal, timeout }
+    if (typeof this.#token !== 'function') return dial(address, this.#token, options)
     const token = await this.#token({ isRefused: this.#isRefused })
     if (signal.aborted) throw new ConnectError('cancelled', 'The connection was cancelled.')
     try {
-      await dial(this.#address, token, options)
+      await dial(address, token, options)
       this.#isRefused = false
     } catch (error) {
       if (this.#isRefused || (error.status !== 401 && error.closeCode !== TOKEN_EXPIRED)) throw error
       this.#isRefused = true
-      await this.#dial()
+      await this.#dial(address, timeout)
     }
   }
 
-  #attach(socket, hello) {
+  #attach(socket, hello, address) {
+    this.#targets.connected(address, hello.data.nodes)
     const isFresh = hello.data.resumed !== true
     if (isFresh) this.#lastSeq = hello.seq
     this.#resumeToken = hello.data.resume_token
@@ -252,7 +258,7 @@ export class Connection {
       await this.#pause(BACK_OFF_MS[Math.min(attempt, BACK_OFF_MS.length - 1)])
       if (this.#isClosed) return
       try {
-        await this.#dial()
+        await this.#dial(this.#targets.at(attempt), this.#targets.addresses.length > 1 ? NODE_TIMEOUT_MS : undefined)
         this.reconnects++
         return
       } catch (error) {

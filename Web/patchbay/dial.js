@@ -30,7 +30,7 @@ export function gatewayAddress(url) {
  * Connects and waits for `hello`. `received` gets each message up to and including `hello`, and replaces the socket's handlers
  * there: frames may follow at once. Rejects with `ConnectError`, whose `closeCode` is set if the gateway closed the connection.
  */
-export function dial(address, token, { endpoint = endpoints.room, query, received, signal }) {
+export function dial(address, token, { endpoint = endpoints.room, query, received, signal, timeout = CONNECT_TIMEOUT_MS }) {
   return new Promise((resolve, reject) => {
     if (typeof token !== 'string' || !TOKEN.test(token)) return reject(new ConnectError('malformed_token', 'The token is not an access token.', 401))
     let socket
@@ -51,7 +51,7 @@ export function dial(address, token, { endpoint = endpoints.room, query, receive
     }
     // The gateway may have admitted the client: with 1000 it leaves at once, otherwise its place is kept for a resume.
     const cancel = () => fail(new ConnectError('cancelled', 'The connection was cancelled.'), 1000)
-    const timer = setTimeout(() => fail(unreachable()), CONNECT_TIMEOUT_MS)
+    const timer = setTimeout(() => fail(unreachable()), timeout)
     const settle = () => {
       clearTimeout(timer)
       signal.removeEventListener('abort', cancel)

@@ -148,6 +148,60 @@ test('a room that has moved to another node is resumed at once', async () => {
   client.close()
 })
 
+test('a session whose node is gone is resumed at another one, and stays there', async (context) => {
+  context.mock.method(globalThis, 'fetch', async () => { throw new TypeError('no route') })
+  context.mock.timers.enable({ apis: ['setTimeout'] })
+  // The back-off passes at once.
+  const pass = async (span = 300) => {
+    context.mock.timers.tick(span)
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+  }
+  const client = new Client()
+  const opening = client.connection.open('wss://voice.example', TOKEN)
+  client.socket.welcome({ nodes: ['wss://n2.example:7880'] })
+  await opening
+  const lose = async () => {
+    client.socket.onclose({ code: 1006 })
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+  }
+  await lose()
+  await pass(0)
+  assert.equal(new URL(client.socket.url).host, 'voice.example')
+  await lose()
+  await pass()
+  assert.equal(new URL(client.socket.url).host, 'n2.example:7880')
+  assert.equal(new URL(client.socket.url).searchParams.get('resume'), 'resume-1')
+  client.socket.welcome({ resumed: true, nodes: ['wss://n3.example'] })
+  await pass(0)
+  const hosts = []
+  for (let attempt = 0; attempt < 3; attempt++) {
+    await lose()
+    await pass(1200)
+    hosts.push(new URL(client.socket.url).host)
+  }
+  assert.deepEqual(hosts, ['n2.example:7880', 'n3.example', 'voice.example'])
+  client.close()
+})
+
+test('a refusal by another node is final', async (context) => {
+  const client = new Client()
+  const opening = client.connection.open('wss://voice.example', TOKEN)
+  client.socket.welcome({ nodes: ['wss://n2.example'] })
+  await opening
+  context.mock.method(globalThis, 'fetch', async (url) => {
+    if (url.includes('voice.example')) throw new TypeError('no route')
+    return new Response(JSON.stringify({ code: 'token_expired', message: 'it has expired' }), { status: 401 })
+  })
+  client.socket.onclose({ code: 1006 })
+  await settle()
+  client.socket.onclose({ code: 1006 })
+  await new Promise((resolve) => setTimeout(resolve, 310))
+  client.socket.onclose({ code: 1006 })
+  await settle()
+  assert.equal(sockets.length, 3)
+  assert.deepEqual([client.names().at(-1), client.told.at(-1)[1].reason], ['ended', 'token_expired'])
+})
+
 test('without a connection nothing is sent', async () => {
   const client = new Client()
   await assert.rejects(client.connection.request('a'), { code: 'connection_lost' })
