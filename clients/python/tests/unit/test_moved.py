@@ -4,13 +4,16 @@ import json
 import ssl
 import time
 from collections.abc import AsyncIterator
+from http import HTTPStatus
 from typing import Any, Self
 
 import pytest_asyncio
 from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.http11 import Request, Response
 
 from patchbay import DisconnectReason, Room, RoomOptions
 from patchbay.connection.disconnection import Disconnection
+from patchbay.errors import ConnectFailure
 from patchbay.rtc import events
 from patchbay.testing.certificates import development_certificates
 from tests.helpers import Log, eventually, publish, tone
@@ -34,21 +37,35 @@ class Nodes:
         self.opened_at: list[float] = []
         self.frames: list[bytes] = []
         self.unanswered = ""
+        self.refuses_with: HTTPStatus | None = None
 
     async def __aenter__(self) -> Self:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self._certificates.server, self._certificates.key)
-        self._server = await serve(self._admit, "127.0.0.1", 0, ssl=context, subprotocols=["patchbay.v1"])  # type: ignore[list-item]
+        self._server = await serve(
+            self._admit,
+            "127.0.0.1",
+            0,
+            ssl=context,
+            subprotocols=["patchbay.v1"],  # type: ignore[list-item]
+            process_request=self._refuse,
+        )
         self.url = f"wss://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def stop(self) -> None:
         assert self._server is not None
         self._server.close()
         await self._server.wait_closed()
 
     async def close(self, code: int, phrase: str) -> None:
         await self._clients[-1].close(code, phrase)
+
+    def _refuse(self, client: ServerConnection, _: Request) -> Response | None:
+        return client.respond(self.refuses_with, "no") if self.refuses_with else None
 
     def asked(self, kind: str) -> list[JSON]:
         return [data for request, data in self.requests if request == kind]
@@ -232,3 +249,54 @@ async def test_a_hold_is_repeated_unless_it_was_ended_by_others(nodes: Nodes) ->
         await move(nodes, log)
         await alice.request("ping")
         assert nodes.asked("call.hold") == [{"held": True}, {"held": True}]
+
+
+async def test_a_session_whose_node_is_gone_is_resumed_at_another_one_and_stays_there(nodes: Nodes) -> None:
+    async with Nodes() as other:
+        nodes.greetings = [[hello(nodes=[other.url])]]
+        other.greetings = [[moved()], [moved()]]
+        async with Room.connect(nodes.url, "token", nodes.options) as alice:
+            log = Log(alice)
+            await nodes.stop()
+            await eventually(lambda: log.named("reconnected"))
+            assert other.targets == ["/v1/rtc?resume=RT_1&last_seq=1"]
+            await move(other, log)
+            assert len(other.targets) == 2
+            attempts = [event.attempt for event in log.events if isinstance(event, events.Reconnecting)]
+            assert attempts == [1, 2, 1]
+
+
+async def test_the_lost_node_is_tried_first(nodes: Nodes) -> None:
+    async with Nodes() as other:
+        nodes.greetings = [[hello(nodes=[other.url])], [moved()]]
+        async with Room.connect(nodes.url, "token", nodes.options) as alice:
+            await move(nodes, Log(alice))
+            assert len(nodes.targets) == 2
+            assert other.targets == []
+
+
+async def test_a_node_without_a_trusted_certificate_is_passed_over(nodes: Nodes) -> None:
+    async with Nodes() as other:
+        # Its certificate is valid for 127.0.0.1 only.
+        unnamed = other.url.replace("127.0.0.1", "0.0.0.0")
+        nodes.greetings = [[hello(nodes=[unnamed, other.url])]]
+        other.greetings = [[moved()]]
+        async with Room.connect(nodes.url, "token", nodes.options) as alice:
+            log = Log(alice)
+            await nodes.stop()
+            await eventually(lambda: log.named("reconnected"))
+            last = [event for event in log.events if isinstance(event, events.Reconnecting)][-1]
+            assert last.because.error is not None
+            assert last.because.error.kind is ConnectFailure.UNTRUSTED
+
+
+async def test_a_refusal_by_the_other_node_is_final(nodes: Nodes) -> None:
+    async with Nodes() as other:
+        nodes.greetings = [[hello(nodes=[other.url])]]
+        other.refuses_with = HTTPStatus.UNAUTHORIZED
+        async with Room.connect(nodes.url, "token", nodes.options) as alice:
+            log = Log(alice)
+            await nodes.stop()
+            end = (await log.wait(events.Disconnected)).disconnection
+            assert end.error is not None
+            assert end.error.status == HTTPStatus.UNAUTHORIZED

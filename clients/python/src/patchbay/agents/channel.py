@@ -47,11 +47,10 @@ class Channel:
     """
 
     def __init__(self, url: str, new_token: Callable[[], str], settings: SocketSettings, owner: ChannelOwner) -> None:
-        self._address = GatewayAddress.parse(url)
         self._new_token = new_token
         self._owner = owner
         self._pings: set[asyncio.Task[None]] = set()
-        self.socket = ReconnectingSocket(self, self._address, new_token(), settings)
+        self.socket = ReconnectingSocket(self, GatewayAddress.parse(url), new_token(), settings)
         self.requests = Requests(self.socket.send, lambda: self.socket.refusal, timeout=10.0)
 
     async def open(self) -> None:
@@ -68,10 +67,10 @@ class Channel:
 
     # What the socket asks and tells.
 
-    def websocket_url(self) -> str:
-        """The URL of the next attempt."""
+    def websocket_url(self, address: GatewayAddress) -> str:
+        """The URL of the next attempt, which is at this address."""
         self.socket.token = self._new_token()
-        return self._address.websocket_url("/v1/events", {})
+        return address.websocket_url("/v1/events", {})
 
     def attempt_timeout(self) -> float:
         """Seconds for one attempt."""
@@ -86,7 +85,8 @@ class Channel:
             kind, data = str(message["type"]), message["data"]
             if kind == "hello":
                 # A lost channel costs offers, so a pong has the same limit as in a room.
-                self.socket.did_open(_PING_INTERVAL, _PING_TIMEOUT, resumable=True)
+                nodes = data.get("nodes") or []
+                self.socket.did_open(_PING_INTERVAL, _PING_TIMEOUT, resumable=True, nodes=nodes)
                 self._owner.channel_opened()
             else:
                 self._owner.channel_event(kind, data)

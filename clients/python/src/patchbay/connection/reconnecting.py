@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+from collections.abc import Sequence
 from enum import Enum, auto
 
 from websockets.asyncio.client import ClientConnection
@@ -16,6 +17,7 @@ from .disconnection import Disconnection
 from .liveness import PONG_TIMEOUT, RECONNECT_ATTEMPTS_MAX, Heartbeat, Verdict, reconnect_delay
 from .outbox import Outbox
 from .socket_owner import SocketOwner, SocketSettings
+from .targets import NODE_TIMEOUT, ReconnectTargets
 from .websocket import open_websocket, timed_out, tls_context
 
 logger = logging.getLogger("patchbay")
@@ -38,7 +40,7 @@ class ReconnectingSocket:
 
     def __init__(self, owner: SocketOwner, address: GatewayAddress, token: str, settings: SocketSettings) -> None:
         self._owner = owner
-        self._address = address
+        self._targets = ReconnectTargets(address)
         self._settings = settings
         self.token = token
         self.phase = Phase.CONNECTING
@@ -56,6 +58,11 @@ class ReconnectingSocket:
         self.attempt = 0
 
     @property
+    def address(self) -> GatewayAddress:
+        """Where the socket is connected, or connects with the current attempt."""
+        return self._targets.address(self.attempt)
+
+    @property
     def refusal(self) -> RequestError | None:
         """Why nothing can be sent now; None if something can."""
         if self.phase is Phase.ENDED or self._leaving.is_set():
@@ -68,15 +75,25 @@ class ReconnectingSocket:
         Raises:
             ConnectError: the first attempt failed.
         """
-        self._task = asyncio.create_task(self._run(), name=f"patchbay {self._address}")
+        self._task = asyncio.create_task(self._run(), name=f"patchbay {self.address}")
         try:
             await asyncio.shield(self._opened)
         except BaseException:
             await self.abort()
             raise
 
-    def did_open(self, ping_interval: float, ping_timeout: float, *, resumable: bool) -> None:
-        """`hello` has arrived."""
+    def did_open(
+        self, ping_interval: float, ping_timeout: float, *, resumable: bool, nodes: Sequence[object] = ()
+    ) -> None:
+        """`hello` has arrived.
+
+        Args:
+            ping_interval: seconds between pings.
+            ping_timeout: seconds of silence after which the connection is dead.
+            resumable: whether the session can be resumed.
+            nodes: URLs of other nodes of a cluster.
+        """
+        self._targets.connected(self.address, nodes)
         if self._attempt_limit is not None:
             self._attempt_limit.reschedule(None)
         self.phase = Phase.OPEN
@@ -127,7 +144,7 @@ class ReconnectingSocket:
         except asyncio.CancelledError:
             pass
         except Exception as error:
-            logger.exception("the connection to %s ended by a fault of the client library", self._address)
+            logger.exception("the connection to %s ended by a fault of the client library", self.address)
             outcome = Disconnection.crashed(error)
         finally:
             self.phase = Phase.ENDED
@@ -145,7 +162,7 @@ class ReconnectingSocket:
                 error = outcome.error or _closed_before_hello(outcome)
                 self._opened.set_exception(error)
                 return Disconnection.attempt_failed(error)
-            if not self._settings.reconnect or not outcome.retryable:
+            if not self._settings.reconnect or not (outcome.retryable or self._passes_over(outcome)):
                 return outcome
             attempts = self.attempt + 1
             delay = reconnect_delay(attempts, random.random())
@@ -160,21 +177,31 @@ class ReconnectingSocket:
             except TimeoutError:
                 self.phase = Phase.CONNECTING
 
+    def _passes_over(self, outcome: Disconnection) -> bool:
+        """Whether another node could not be used, for example because its certificate is not trusted.
+
+        The next address is tried then. Only an answer of the node ends the socket.
+        """
+        return outcome.error is not None and outcome.error.status is None and not self._targets.is_current(self.address)
+
     async def _attempt(self) -> Disconnection:
         """Connects once and returns why the connection ended or was not established."""
         seconds = self._owner.attempt_timeout()
+        address = self.address
+        if self.attempt > 0 and len(self._targets.addresses) > 1:
+            seconds = min(seconds, NODE_TIMEOUT)
         self._lost_because = None
         try:
             async with asyncio.timeout(seconds) as self._attempt_limit:
                 context = self._settings.ssl_context or tls_context(self._settings.ca_file)
                 connection = await open_websocket(
-                    self._address, self._owner.websocket_url(), self.token, context, seconds
+                    address, self._owner.websocket_url(address), self.token, context, seconds
                 )
                 return await self._converse(connection)
         except ConnectError as error:
             return Disconnection.attempt_failed(error)
         except TimeoutError:
-            return Disconnection.attempt_failed(timed_out(self._address, seconds))
+            return Disconnection.attempt_failed(timed_out(address, seconds))
         finally:
             self._attempt_limit = None
             self._owner.connection_lost()

@@ -6,14 +6,15 @@ import ssl
 from dataclasses import dataclass
 from typing import Protocol
 
+from .address import GatewayAddress
 from .disconnection import Disconnection
 
 
 class SocketOwner(Protocol):
     """What a socket asks and tells its owner. No method may wait."""
 
-    def websocket_url(self) -> str:
-        """The URL of the next attempt."""
+    def websocket_url(self, address: GatewayAddress) -> str:
+        """The URL of the next attempt, which is at this address."""
 
     def attempt_timeout(self) -> float:
         """Seconds that the next attempt may take, `hello` included."""

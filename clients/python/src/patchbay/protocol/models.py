@@ -126,6 +126,7 @@ class Hello:
         resumed: whether the session was resumed.
         snapshot: after a resume, that events may have been missed: `hello` and the events that follow it describe
             the whole state.
+        nodes: URLs of other nodes of a cluster at which the session can be resumed.
     """
 
     room: RoomInfo
@@ -139,6 +140,7 @@ class Hello:
     snapshot: bool
     ping_interval: float
     ping_timeout: float
+    nodes: list[str]
 
     @classmethod
     def parse(cls, data: JSON) -> Hello:
@@ -155,6 +157,7 @@ class Hello:
             snapshot=bool(data.get("snapshot")),
             ping_interval=integer(data, "ping_interval_ms", 5_000) / 1_000,
             ping_timeout=integer(data, "ping_timeout_ms", 15_000) / 1_000,
+            nodes=[node for node in data.get("nodes") or [] if isinstance(node, str)],
         )
 
 

@@ -52,7 +52,6 @@ class RoomSession:
         methods: RpcMethods,
         emit: Callable[[events.RoomEvent], None],
     ) -> None:
-        self._address = address
         self._options = options
         self._emit = emit
         self.socket = ReconnectingSocket(self, address, token, options.socket_settings)
@@ -125,12 +124,12 @@ class RoomSession:
 
     # What the socket asks and tells.
 
-    def websocket_url(self) -> str:
-        """The URL of the next attempt."""
+    def websocket_url(self, address: GatewayAddress) -> str:
+        """The URL of the next attempt, which is at this address."""
         query = {} if self._options.auto_subscribe else {"auto_subscribe": "false"}
         if self._resume_token:
             query |= {"resume": self._resume_token, "last_seq": str(self._last_seq)}
-        return self._address.websocket_url("/v1/rtc", query)
+        return address.websocket_url("/v1/rtc", query)
 
     def attempt_timeout(self) -> float:
         """Seconds for one attempt."""
@@ -223,7 +222,9 @@ class RoomSession:
             self._subscriptions = {
                 sid: wanted for sid, wanted in self._subscriptions.items() if self.state.publication(sid)
             }
-        self.socket.did_open(hello.ping_interval, hello.ping_timeout, resumable=bool(hello.resume_token))
+        self.socket.did_open(
+            hello.ping_interval, hello.ping_timeout, resumable=bool(hello.resume_token), nodes=hello.nodes
+        )
         self._connected.set()
         reconnected, self._reconnecting = self._reconnecting, False
         self._emit(events.ConnectionStateChanged("connected"))
