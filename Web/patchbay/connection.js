@@ -11,6 +11,7 @@ const PROBE_TIMEOUT_MS = 2000
 // Defaults for fields of a room's `hello` that the `hello` of a user's channel lacks (docs/protocol/calls.md).
 const UNANNOUNCED = { limits: { max_control_bytes: 65536 }, ping_interval_ms: 5000, ping_timeout_ms: 15000 }
 const TOKEN_EXPIRED = 4100
+const MOVED = 4005
 // How long an attempt to reconnect may take if another node can be tried next.
 const NODE_TIMEOUT_MS = 5000
 
@@ -252,6 +253,7 @@ export class Connection {
     this.#detach()
     if (code === TOKEN_EXPIRED && typeof this.#token === 'function') this.#isRefused = true
     else if (isFinal(code)) return this.#end(code, bye?.reason)
+    if (code === MOVED) this.#targets.leave()
     this.#owner.interrupted()
     let last = code
     for (let attempt = 0; attempt < this.#attempts; attempt++) {

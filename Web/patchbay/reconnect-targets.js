@@ -12,6 +12,7 @@ export class ReconnectTargets {
   #first
   #current
   #others = []
+  #isAskedToLeave = false
 
   /** @param {string} first as `gatewayAddress` returns it */
   constructor(first) {
@@ -20,7 +21,8 @@ export class ReconnectTargets {
 
   /** All addresses, in the order of attempts. */
   get addresses() {
-    return [...new Set([this.#current, ...this.#others, this.#first])]
+    const others = [...this.#others, this.#first]
+    return [...new Set(this.#isAskedToLeave ? [...others.filter((address) => address !== this.#current), this.#current] : [this.#current, ...others])]
   }
 
   /**
@@ -33,6 +35,11 @@ export class ReconnectTargets {
     return addresses[attempt % addresses.length]
   }
 
+  /** The gateway has closed the connection because the room or the node is about to leave (4005): that node is tried last. */
+  leave() {
+    this.#isAskedToLeave = true
+  }
+
   /**
    * A `hello` has arrived from `address` and names `nodes`. Those that are no addresses of WebSockets are ignored, and without TLS if the
    * connection was opened with it: the token is not sent unencrypted.
@@ -43,6 +50,7 @@ export class ReconnectTargets {
   connected(address, nodes) {
     const form = this.#first.startsWith('wss:') ? /^wss:\/\//i : /^wss?:\/\//i
     this.#current = address
+    this.#isAskedToLeave = false
     this.#others = (Array.isArray(nodes) ? nodes : []).filter((node) => typeof node === 'string' && form.test(node)).flatMap(parsed).slice(0, NODES_MAX)
   }
 }

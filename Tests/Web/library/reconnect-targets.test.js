@@ -28,6 +28,14 @@ test('the node that worked is the first of the next attempts', () => {
   assert.deepEqual(tried.addresses, ['wss://n2.example', 'wss://n4.example', FIRST])
 })
 
+test('the node that asks the client to leave is tried last', () => {
+  const tried = targets(['wss://n2.example', 'wss://n3.example'])
+  tried.leave()
+  assert.deepEqual(tried.addresses, ['wss://n2.example', 'wss://n3.example', FIRST])
+  tried.connected(tried.at(0), [])
+  assert.deepEqual(tried.addresses, ['wss://n2.example', FIRST])
+})
+
 test('each address is tried once per round', () => {
   assert.deepEqual(targets([FIRST, 'wss://n2.example', 'wss://n2.example/']).addresses, [FIRST, 'wss://n2.example'])
 })

@@ -34,6 +34,15 @@ def test_the_node_that_worked_is_the_first_of_the_next_attempts() -> None:
     assert found.is_current(GatewayAddress.parse("wss://n2.example"))
 
 
+def test_the_node_that_asks_the_client_to_leave_is_tried_last() -> None:
+    found = targets("wss://n2.example", "wss://n3.example")
+    found.leave()
+    assert hosts(found) == ["n2.example", "n3.example", "voice.example"]
+    assert found.address(0) == FIRST
+    found.connected(found.address(1), [])
+    assert hosts(found) == ["n2.example", "voice.example"]
+
+
 def test_each_address_is_tried_once_per_round() -> None:
     assert hosts(targets("wss://voice.example:7880", "wss://n2.example", "wss://n2.example/")) == [
         "voice.example",

@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed
 
 from ..errors import ConnectError, ConnectFailure, NotConnectedError, RequestError, RoomEndedError
 from .address import GatewayAddress
-from .disconnection import Disconnection
+from .disconnection import Disconnection, DisconnectReason
 from .liveness import PONG_TIMEOUT, RECONNECT_ATTEMPTS_MAX, Heartbeat, Verdict, reconnect_delay
 from .outbox import Outbox
 from .socket_owner import SocketOwner, SocketSettings
@@ -168,6 +168,8 @@ class ReconnectingSocket:
             delay = reconnect_delay(attempts, random.random())
             if delay is None:
                 return Disconnection.gave_up(outcome, RECONNECT_ATTEMPTS_MAX)
+            if outcome.reason is DisconnectReason.MIGRATION:
+                self._targets.leave()
             self.attempt = attempts
             self.phase = Phase.BACKING_OFF
             self._owner.will_reconnect(attempts, delay, outcome)

@@ -24,20 +24,27 @@ class ReconnectTargets:
     def __init__(self, first: GatewayAddress) -> None:
         self._first = self._current = first
         self._others: list[GatewayAddress] = []
+        self._is_asked_to_leave = False
 
     @property
     def addresses(self) -> list[GatewayAddress]:
         """All addresses, in the order of attempts."""
-        return list(dict.fromkeys([self._current, *self._others, self._first]))
+        others = [address for address in [*self._others, self._first] if address != self._current]
+        addresses = [*others, self._current] if self._is_asked_to_leave else [self._current, *others]
+        return list(dict.fromkeys(addresses))
 
     def address(self, attempt: int) -> GatewayAddress:
         """The address of an attempt: 1 for the first one since the loss, 0 for the connection before it."""
         addresses = self.addresses
-        return addresses[max(attempt - 1, 0) % len(addresses)]
+        return addresses[(attempt - 1) % len(addresses)] if attempt > 0 else self._current
 
     def is_current(self, address: GatewayAddress) -> bool:
         """Whether the lost connection was at this address."""
         return address == self._current
+
+    def leave(self) -> None:
+        """The gateway has asked for it, because the room or the node is about to leave: that node is tried last."""
+        self._is_asked_to_leave = True
 
     def connected(self, address: GatewayAddress, nodes: Sequence[object]) -> None:
         """`hello` has arrived.
@@ -48,6 +55,7 @@ class ReconnectTargets:
                 token is never sent unencrypted.
         """
         self._current = address
+        self._is_asked_to_leave = False
         self._others = [node for node in map(_parsed, nodes) if node is not None][:NODES_MAX]
 
 
