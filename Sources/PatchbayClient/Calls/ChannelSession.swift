@@ -144,7 +144,8 @@ final class ChannelSession: ReconnectingSocket {
             Heartbeat(
                 interval: .milliseconds(ProtocolLimits.pingIntervalMilliseconds),
                 timeout: .milliseconds(ProtocolLimits.pingTimeoutMilliseconds),
-                pongTimeout: options.reconnect == .backOff ? Heartbeat.defaultPongTimeout : nil, now: now))
+                pongTimeout: options.reconnect == .backOff ? Heartbeat.defaultPongTimeout : nil, now: now),
+            nodes: hello.nodes)
         let updates = channel.update { state in
             state.hello = hello
             if isReconnect { state.statistics.reconnects += 1 }
@@ -166,6 +167,7 @@ final class ChannelSession: ReconnectingSocket {
 
     // MARK: ReconnectingSocket
 
+    override var endpointPath: String { GatewayAddress.channelPath }
     override var workDeadline: Instant? { [pending.deadline, renewal.dueAt].compactMap(\.self).min() }
     override var isReadyToConnect: Bool { !renewal.isUnderWay }
 

@@ -21,11 +21,12 @@ class ReconnectingSocket {
 
     /// How long the gateway may take to close the connection after a leave.
     private static let leaveTimeout = Duration.seconds(2)
+    /// How long an attempt to reconnect may take if another node can be tried next.
+    private static let nodeTimeout = Duration.seconds(5)
     /// How often to check whether a subclass is ready for the next attempt.
     private static let readinessInterval = Duration.milliseconds(100)
 
     final let eventLoop: any EventLoop
-    final let address: GatewayAddress
     final let options: RoomOptions
     private let tls: TLSContext
     final private(set) var phase = Phase.ended
@@ -36,6 +37,7 @@ class ReconnectingSocket {
     final private(set) var attempt = 0
     /// No `hello` has arrived yet on any connection: a failure ends the socket instead of starting the back-off.
     final private(set) var isInitialAttempt = true
+    private var targets: ReconnectTargets
     private var heartbeat: Heartbeat?
     private var leaveWaiters: [CheckedContinuation<Void, Never>] = []
     private var timer: (task: Scheduled<Void>, due: Instant)?
@@ -43,7 +45,7 @@ class ReconnectingSocket {
     private var opening: Opening?
 
     init(address: GatewayAddress, token: String, options: RoomOptions, tls: TLSContext, eventLoop: any EventLoop, opening: Opening) {
-        self.address = address
+        targets = ReconnectTargets(address)
         self.token = token
         self.options = options
         self.tls = tls
@@ -59,6 +61,9 @@ class ReconnectingSocket {
 
     final var now: Instant { MediaClock.now }
 
+    /// Where the socket is connected, or connects with the current attempt.
+    final var address: GatewayAddress { targets.address(ofAttempt: attempt) }
+
     /// Why a request cannot be sent now; nil if it can.
     ///
     /// - Parameter pendingCount: requests that are waiting for a reply.
@@ -72,6 +77,8 @@ class ReconnectingSocket {
 
     // MARK: Overridden by subclasses
 
+    /// The path of a node's URL that has none.
+    var endpointPath: String { GatewayAddress.roomPath }
     /// The path and query of the next connection attempt.
     var requestTarget: String { address.path }
     /// How long one attempt may take, `hello` included.
@@ -100,7 +107,7 @@ class ReconnectingSocket {
     // MARK: Connecting
 
     final func connect() {
-        let timeout = attemptTimeout
+        let timeout = isInitialAttempt || targets.addresses.count == 1 ? attemptTimeout : min(attemptTimeout, Self.nodeTimeout)
         let deadline = now + timeout
         phase = .connecting(until: deadline)
         wake(at: deadline)
@@ -110,8 +117,11 @@ class ReconnectingSocket {
     }
 
     /// `hello` has arrived.
-    final func didOpen(_ heartbeat: Heartbeat) {
+    ///
+    /// - Parameter nodes: the other nodes that it names.
+    final func didOpen(_ heartbeat: Heartbeat, nodes: [String]?) {
         phase = .open
+        targets.connected(at: address, nodes: nodes ?? [], path: endpointPath)
         attempt = 0
         isInitialAttempt = false
         self.heartbeat = heartbeat
@@ -186,12 +196,16 @@ class ReconnectingSocket {
             end(.attemptFailed(error))
             opening?.resume(returning: .failure(error))
             opening = nil
-        } else if error.isRetryable || shouldRetry(after: .attemptFailed(error)) {
+        } else if error.isRetryable || (isAtOtherNode && error.status == nil) || shouldRetry(after: .attemptFailed(error)) {
             scheduleAttempt(because: .attemptFailed(error), lastError: error)
         } else {
             end(.attemptFailed(error))
         }
     }
+
+    /// Whether the current attempt is at another node than the lost connection. If that node cannot be used, for example because its certificate is
+    /// not trusted, the next address is tried; only its answer ends the socket.
+    private var isAtOtherNode: Bool { !targets.isCurrent(address) }
 
     private func scheduleAttempt(because reason: Disconnection, lastError: ConnectError) {
         attempt += 1

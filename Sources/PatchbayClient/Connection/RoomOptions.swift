@@ -5,7 +5,8 @@ public struct RoomOptions: Sendable, Hashable {
         /// End the room.
         case never
         /// Resume the session, or join again if that is too late: at once, then after 0.3, 1.2, 2.7, 4.8 and then every 7 s, with up to 1 s
-        /// of jitter; ten times. Close codes 1000 and 4100–4199 and refused tokens end the room at once.
+        /// of jitter; ten times. Close codes 1000 and 4100–4199 and refused tokens end the room at once. If `hello` has named other nodes of a
+        /// cluster (`Hello.nodes`), the attempts are made at the lost node and at these in turn.
         case backOff
     }
 

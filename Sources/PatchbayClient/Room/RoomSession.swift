@@ -143,7 +143,8 @@ extension RoomSession {
         didOpen(
             Heartbeat(
                 interval: .milliseconds(max(hello.pingIntervalMs, 100)), timeout: .milliseconds(max(hello.pingTimeoutMs, 1_000)),
-                pongTimeout: options.reconnect == .backOff && claim != nil ? Heartbeat.defaultPongTimeout : nil, now: now))
+                pongTimeout: options.reconnect == .backOff && claim != nil ? Heartbeat.defaultPongTimeout : nil, now: now),
+            nodes: hello.nodes)
         let before = room.update { state in
             let before = state.snapshot
             state.hello = hello

@@ -21,13 +21,15 @@ final class ScriptedRoom: Sendable {
     private let orders = Mailbox<Order>()
     private let record = Mutex(Record())
 
-    /// - Parameter scripts: the first events of each connection in turn. Those of connection n are numbered from 1,000 n on.
-    init(_ scripts: [[Event]]) throws {
+    /// - Parameters:
+    ///   - scripts: the first events of each connection in turn. Those of connection n are numbered from 1,000 n on.
+    ///   - refusal: the response to each upgrade.
+    init(_ scripts: [[Event]], refusal: HTTPServerResponse? = nil) throws {
         let files = try TestCertificates.shared.get()
         let listener = try Listener(host: "127.0.0.1", port: 0, shared: false)
         url = "wss://127.0.0.1:\(listener.port)"
         Thread.detachNewThread { [orders, weak self] in
-            let node = Node(orders: orders, scripts: scripts) { change in self?.record.withLock { change(&$0) } }
+            let node = Node(orders: orders, scripts: scripts, refusal: refusal) { change in self?.record.withLock { change(&$0) } }
             let settings = LoopSettings(server: TLSFiles(certificatePath: files.certificate, privateKeyPath: files.privateKey))
             guard let loop = try? Loop(settings: settings, delegate: node) else { return listener.close() }
             node.loop = loop
@@ -45,9 +47,13 @@ final class ScriptedRoom: Sendable {
 
     func close(_ reason: CloseReason) { orders.post(.close(reason)) }
 
+    /// Ends all connections, without a close frame, and accepts no more.
+    func stop() { orders.post(.stop) }
+
     private final class Node: SocketDelegate {
         private let orders: Mailbox<Order>
         private let scripts: [[Event]]
+        private let refusal: HTTPServerResponse?
         private let note: ((inout Record) -> Void) -> Void
         private var inbox: [Order] = []
         private var connections = 0
@@ -55,8 +61,10 @@ final class ScriptedRoom: Sendable {
         private var connection: Connection?
         weak var loop: Loop?
 
-        init(orders: Mailbox<Order>, scripts: [[Event]], note: @escaping ((inout Record) -> Void) -> Void) {
-            (self.orders, self.scripts, self.note) = (orders, scripts, note)
+        init(
+            orders: Mailbox<Order>, scripts: [[Event]], refusal: HTTPServerResponse?, note: @escaping ((inout Record) -> Void) -> Void
+        ) {
+            (self.orders, self.scripts, self.refusal, self.note) = (orders, scripts, refusal, note)
         }
 
         func woken() {
@@ -70,7 +78,7 @@ final class ScriptedRoom: Sendable {
             inbox.removeAll()
         }
 
-        func admit(_ request: ReceivedRequest, as connection: Connection) -> HTTPServerResponse? { nil }
+        func admit(_ request: ReceivedRequest, as connection: Connection) -> HTTPServerResponse? { refusal }
 
         func opened(_ connection: Connection) {
             self.connection = connection
