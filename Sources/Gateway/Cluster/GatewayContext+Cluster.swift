@@ -54,7 +54,7 @@ extension GatewayContext {
         }
     }
 
-    /// - Returns: nil if the node does not run any more.
+    /// - Returns: nil if the node does not run any more, or does not answer.
     func forward(_ request: ReceivedRequest, body: [UInt8], toNode name: String) async -> HTTPServerResponse? {
         guard let nodes, let address = cluster?.other(named: name)?.address.flatMap(NodeAddress.init) else { return nil }
         return await nodes.forward(request, body: body, to: address)

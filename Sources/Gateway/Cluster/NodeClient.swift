@@ -15,6 +15,8 @@ struct NodeClient: Sendable {
 
     private static let timeout = Duration.seconds(30)
     private static let responseBytesMax = 64 << 20
+    /// Of a forwarded request: a recording of more than a day, whose track had 24 kbit/s.
+    private static let forwardedBytesMax = 512 << 20
 
     /// - Parameter serverName: in the certificates of nodes; nil for the hosts of their addresses.
     init(trust: ClientTrust, serverName: String? = nil) throws {
@@ -24,13 +26,13 @@ struct NodeClient: Sendable {
         client = try OutgoingClient(authority: authority)
     }
 
-    /// - Returns: the other node's response, or a 503 if there is none.
-    func forward(_ request: ReceivedRequest, body: [UInt8], to address: NodeAddress) async -> HTTPServerResponse {
+    /// - Returns: the other node's response; nil if there is none.
+    func forward(_ request: ReceivedRequest, body: [UInt8], to address: NodeAddress) async -> HTTPServerResponse? {
         let fields = request.forwardedFields().filter { !Self.requestFields.contains($0.name) }
         let outgoing = OutgoingHTTPRequest(
             url: url(address, request.head.target), connectTo: address.description, method: request.head.method.rawValue,
             headers: fields.map { OutgoingHeader($0.name.canonicalName, $0.value) }, body: body)
-        return await send(outgoing)
+        return await send(outgoing, bytesMax: Self.forwardedBytesMax)
     }
 
     /// Sends a sealed batch of messages.
@@ -40,7 +42,7 @@ struct NodeClient: Sendable {
         let request = OutgoingHTTPRequest(
             url: url(address, Self.messagesPath), connectTo: address.description,
             headers: [OutgoingHeader("content-type", "application/octet-stream")], body: batch)
-        return await send(request, timeout: Self.messagesTimeout).status == .noContent
+        return await send(request, timeout: Self.messagesTimeout)?.status == .noContent
     }
 
     /// Asks another node.
@@ -51,7 +53,7 @@ struct NodeClient: Sendable {
             url: url(address, path), connectTo: address.description,
             headers: [OutgoingHeader("content-type", "application/octet-stream")], body: sealed)
         let response = await send(request, timeout: Self.messagesTimeout)
-        return response.status.kind == .successful ? response.body : nil
+        return response?.status.kind == .successful ? response?.body : nil
     }
 
     /// The path of a node's route for messages of other nodes.
@@ -73,7 +75,7 @@ struct NodeClient: Sendable {
                 OutgoingHeader("authorization", "Bearer \(token)"), OutgoingHeader("content-type", "application/json"),
                 OutgoingHeader(HTTPField.Name.patchbayHops.canonicalName, "1"),
             ], body: body)
-        let status = await send(request).status
+        guard let status = await send(request)?.status else { return false }
         return status.kind == .successful || status == .notFound
     }
 
@@ -81,10 +83,12 @@ struct NodeClient: Sendable {
         "https://\(serverName.map { "\($0):\(address.port)" } ?? address.description)\(target)"
     }
 
-    private func send(_ request: OutgoingHTTPRequest, timeout: Duration = timeout) async -> HTTPServerResponse {
+    private func send(
+        _ request: OutgoingHTTPRequest, timeout: Duration = timeout, bytesMax: Int = responseBytesMax
+    ) async -> HTTPServerResponse? {
         do throws(OutgoingError) {
             let stream = try await client.open(request, timeout: timeout)
-            let body = try await stream.body(bytesMax: Self.responseBytesMax)
+            let body = try await stream.body(bytesMax: bytesMax)
             var response = HTTPServerResponse(status: HTTPResponse.Status(code: stream.status), body: body)
             for (name, value) in stream.fields {
                 guard let name = HTTPField.Name(name), !Self.ownFields.contains(name) else { continue }
@@ -92,7 +96,7 @@ struct NodeClient: Sendable {
             }
             return response
         } catch {
-            return HTTPServerResponse(HTTPError.homeUnavailable)
+            return nil
         }
     }
 
