@@ -48,7 +48,9 @@ package struct BackendServices: Sendable {
         self.assistants = assistants
         let rooms = SessionRooms(recordsLogged: recordingsDirectory != nil)
         sessionRooms = rooms
-        recordings = try recordingsDirectory.map { try SessionRecordings(store: store.sessions, rooms: rooms, directory: $0) }
+        recordings = try recordingsDirectory.map {
+            try SessionRecordings(store: store.sessions, rooms: rooms, directory: $0, homes: homes)
+        }
         let tokens = try UserTokens(key: store.userTokenKey, externalIssuer: externalIssuer)
         webhooks = WebhookWriter(to: endpoints, node: homes?.node)
         self.homes = homes

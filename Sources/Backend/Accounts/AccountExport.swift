@@ -124,8 +124,7 @@ struct AccountExport: Described {
     private static func session(_ id: SessionID, of user: UserID, from sessions: Sessions) async throws -> [UInt8]? {
         do throws(StoreError) {
             let record = try await sessions.record(of: id, of: user)
-            let recordings = try await sessions.recordings(of: id, of: user)
-            return JSON.text(ExportedSession.view(ExportedSession(record: record, recordings: recordings)), capacity: 16_384)
+            return JSON.text(ExportedSession.view(ExportedSession(record: record)), capacity: 16_384)
         } catch .notFound {
             return nil
         }
@@ -163,7 +162,6 @@ private struct ExportedText: Encodable {
 /// A session with everything that the store has of it, and links to its recordings.
 private struct ExportedSession: Sendable {
     let record: SessionRecord
-    let recordings: [String]
 
     static let view = JSONView<ExportedSession>(
         "ExportedSession",
@@ -174,7 +172,7 @@ private struct ExportedSession: Sendable {
             .nullable("summary", SessionViews.summary.schema) { $0.record.summary.map { SessionViews.summary($0) } },
             .required("turns", .array(of: SessionViews.turn.schema)) { $0.record.turns.map { SessionViews.turn($0) } },
             .required("recordings", .array(of: .text(1...512))) { session in
-                session.recordings.map { "/v1/sessions/\(session.record.session.id)/recordings/\($0)" }
+                session.record.recordings.map { "/v1/sessions/\(session.record.session.id)/recordings/\($0.name)" }
             },
         ])
 }

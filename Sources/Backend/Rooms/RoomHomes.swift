@@ -5,6 +5,10 @@ package import Wire
 package struct RoomHomes: Sendable {
     /// Identifies this process among all that have ever been nodes of the cluster.
     package var node: String
+    /// The node's configured name, which stays the same after a restart.
+    package var name: String
+    /// The node with a configured name, by its name in the cluster; nil if none runs.
+    package var running: @Sendable (_ name: String) -> String?
     /// The epoch in which this node hosts a room; nil if it is not the room's home. Events without an epoch are refused.
     package var epoch: @Sendable (_ room: String) -> RoomEpoch?
     /// The store has refused what this node wrote about a room: a home with a higher epoch, which has this number, has written. The number
@@ -23,12 +27,14 @@ package struct RoomHomes: Sendable {
     package static let coordinatorRoom = ""
 
     package init(
-        node: String, epoch: @escaping @Sendable (_ room: String) -> RoomEpoch?,
+        node: String, name: String, running: @escaping @Sendable (_ name: String) -> String? = { _ in nil },
+        epoch: @escaping @Sendable (_ room: String) -> RoomEpoch?,
         superseded: @escaping @Sendable (_ room: String, _ byNumber: UInt64) -> Void = { _, _ in },
         isAbandoned: @escaping @Sendable (_ room: String) async -> Bool = { _ in false },
         relay: @escaping NodeRelay = { _ in .here }, coordinates: @escaping @Sendable () -> Bool = { true }
     ) {
         self.node = node
+        (self.name, self.running) = (name, running)
         self.epoch = epoch
         self.superseded = superseded
         self.isAbandoned = isAbandoned

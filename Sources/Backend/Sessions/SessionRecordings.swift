@@ -1,6 +1,7 @@
 internal import Dispatch
 package import Engine
 internal import Foundation
+internal import HTTPServer
 internal import Identity
 package import Store
 internal import Synchronization
@@ -8,15 +9,21 @@ internal import Wire
 
 /// Stores recordings of logged sessions: one file per track, sealed chunk by chunk with its user's key. Each chunk is preceded by its
 /// length (four bytes, big-endian). A chunk truncated by a crash is ignored when reading.
+///
+/// In a cluster each node has files of its own, and the store says which node holds a file.
 package struct SessionRecordings: RecordingStore {
     private let store: Sessions
     private let rooms: SessionRooms
     private let directory: URL
+    private let homes: RoomHomes?
 
-    /// - Parameter directory: created if missing. Access of others to it and its files is removed.
-    package init(store: Sessions, rooms: SessionRooms, directory: String) throws {
+    /// - Parameters:
+    ///   - directory: created if missing. Access of others to it and its files is removed.
+    ///   - homes: the cluster; nil without one.
+    package init(store: Sessions, rooms: SessionRooms, directory: String, homes: RoomHomes? = nil) throws {
         self.store = store
         self.rooms = rooms
+        self.homes = homes
         self.directory = URL(filePath: directory, directoryHint: .isDirectory)
         try PrivateFiles.makeDirectory(directory)
         try PrivateFiles.restrict(try FileManager.default.contentsOfDirectory(atPath: directory).lazy.map { directory + "/" + $0 })
@@ -27,14 +34,15 @@ package struct SessionRecordings: RecordingStore {
     /// Registers the file in the store before creating it, so that no file is orphaned.
     package func makeFile(named name: String, for order: Room.RecordingTap) throws -> any RecordingFile {
         guard let owner = rooms.owner(of: order.room.info.name) else { throw NotRecorded() }
+        let recording = SessionRecording(name: name, node: homes?.name ?? "")
         let key = try wait {
-            guard try await store.addRecording(named: name, to: owner.session, of: owner.user) else { throw NotRecorded() }
+            guard try await store.addRecording(recording, to: owner.session, of: owner.user) else { throw NotRecorded() }
             return try await store.fileKey(named: name, of: owner.user)
         }
         let url = directory.appending(path: name, directoryHint: .notDirectory)
         let file = FileHandle(fileDescriptor: try PrivateFiles.create(url.path), closeOnDealloc: true)
         // If the session was deleted before the file was created, nobody else will remove it.
-        let isWanted = try? wait { try await store.recordings(of: owner.session, of: owner.user).contains(name) }
+        let isWanted = try? wait { try await store.recordings(of: owner.session, of: owner.user).contains(recording) }
         guard isWanted == true else {
             try? FileManager.default.removeItem(at: url)
             throw NotRecorded()
@@ -72,18 +80,37 @@ package struct SessionRecordings: RecordingStore {
 
     // MARK: Reading
 
+    /// Reads a file here, whichever node has written it: the disk may have come from another one.
+    ///
     /// - Returns: nil if the file is missing.
+    /// - Throws: `StoreError`; `HTTPError.elsewhere` if another node holds the file, so that the request is passed on to it.
     func bytes(named name: String, of session: SessionID, _ user: UserID) async throws -> [UInt8]? {
-        guard try await store.recordings(of: session, of: user).contains(name) else { throw StoreError.notFound }
+        guard let recording = try await store.recordings(of: session, of: user).first(where: { $0.name == name }) else {
+            throw StoreError.notFound
+        }
         let key = try await store.fileKey(named: name, of: user)
-        guard let sealed = try? Data(contentsOf: directory.appending(path: name, directoryHint: .notDirectory)) else { return nil }
+        guard let sealed = try? Data(contentsOf: directory.appending(path: name, directoryHint: .notDirectory)) else {
+            if let homes, !recording.node.isEmpty, recording.node != homes.name { throw Self.elsewhere(recording.node, homes) }
+            return nil
+        }
         return SealedFile.open([UInt8](sealed), name: name, key: key)
     }
 
-    /// Removes the files of deleted sessions.
+    private static func elsewhere(_ node: String, _ homes: RoomHomes) -> HTTPError {
+        var error = HTTPError(
+            .homeUnavailable, "the node \(node), which holds the recording, could not be reached; try again when it runs",
+            retryAfterSeconds: retryAfterSeconds)
+        error.node = homes.running(node)
+        return error
+    }
+
+    /// Nodes that restart take about as long.
+    private static let retryAfterSeconds = 10
+
+    /// Removes the files of deleted sessions. In a cluster each node removes those that it holds.
     func removeOrphaned() async throws {
         while true {
-            let names = try await store.orphanedFiles()
+            let names = try await store.orphanedFiles(of: homes?.name)
             guard !names.isEmpty else { return }
             for name in names { try? FileManager.default.removeItem(at: directory.appending(path: name, directoryHint: .notDirectory)) }
             try await store.removeOrphanedFiles(names)

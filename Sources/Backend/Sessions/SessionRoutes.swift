@@ -80,11 +80,11 @@ enum SessionRoutes {
                 .get, "/v1/sessions/:id/recordings", "Lists the names of a session's recordings", access: user, parameters: [id],
                 responses: [.json(.array(of: .text(1...256))), .error(.notFound)]
             ) { request, user in
-                try .json(try await store.recordings(of: try sessionID(request), of: user))
+                try .json(try await store.recordings(of: try sessionID(request), of: user).map(\.name))
             },
             Route(
                 .get, "/v1/sessions/:id/recordings/:name", "Downloads a recording (Ogg Opus)", access: user, parameters: [id],
-                responses: [.content("audio/ogg"), .error(.notFound)]
+                responses: [.content("audio/ogg"), .error(.notFound), .error(.serviceUnavailable)]
             ) { request, user in
                 let name = request.parameter("name")
                 guard let bytes = try await sessions.recordings?.bytes(named: name, of: try sessionID(request), user) else {

@@ -25,7 +25,9 @@ package final class ClusterNodeAccess: Sendable {
 
     package var homes: RoomHomes {
         RoomHomes(
-            node: identity.description, epoch: { [self] in connected?.epoch(of: $0) },
+            node: identity.description, name: identity.name,
+            running: { [self] name in connected?.others.first { $0.node.name == name }?.node.description },
+            epoch: { [self] in connected?.epoch(of: $0) },
             superseded: { [self] in connected?.superseded($0, byNumber: $1) },
             isAbandoned: { [self] room in await connected?.isAbandoned(room) ?? false },
             relay: { [self] message in coordination.withLock { $0 }?.relay(message) ?? .refused },

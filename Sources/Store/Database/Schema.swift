@@ -25,7 +25,7 @@ enum Schema {
         Step("conversation-event-authors", conversationEventAuthors), Step("conversation-inviters", conversationInviters),
         Step("own-clips", ownClips), Step("clip-times", clipTimes), Step("summary-pushes", summaryPushes), Step("consents", consents),
         Step("turn-audio", turnAudio), Step("nodes", nodes),
-        Step("room-epochs", roomEpochs, isExpansion: true),
+        Step("room-epochs", roomEpochs, isExpansion: true), Step("recording-nodes", recordingNodes, isExpansion: true),
     ]
 
     /// `lookup` is a keyed hash of the e-mail or of the external issuer's subject. A user without a row in `user_keys` is being deleted and
@@ -268,6 +268,18 @@ enum Schema {
     private static let roomEpochs = """
         CREATE TABLE room_epochs (room BLOB PRIMARY KEY NOT NULL, epoch BLOB NOT NULL, written_at INTEGER NOT NULL) WITHOUT ROWID;
         ALTER TABLE open_announcements ADD COLUMN node TEXT;
+        """
+
+    /// `node` is the configured name of the node of a cluster that holds the file; empty without a cluster. The new trigger does the same as
+    /// the old one, so that the previous build, which writes no node and ignores it, goes on.
+    private static let recordingNodes = """
+        DROP TRIGGER recording_deleted;
+        ALTER TABLE recordings ADD COLUMN node TEXT NOT NULL DEFAULT '';
+        ALTER TABLE unwanted_files ADD COLUMN node TEXT NOT NULL DEFAULT '';
+        CREATE INDEX unwanted_files_of_node ON unwanted_files (node);
+        CREATE TRIGGER recording_deleted AFTER DELETE ON recordings BEGIN
+            INSERT INTO unwanted_files (name, node) VALUES (OLD.name, OLD.node) ON CONFLICT DO NOTHING;
+        END;
         """
 
     /// A keyed hash of the request that an idempotency key belongs to.

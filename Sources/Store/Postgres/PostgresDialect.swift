@@ -8,7 +8,7 @@ internal import Synchronization
 /// * an index of a primary key has no direction, and tables have no option `WITHOUT ROWID`;
 /// * numbers are assigned by an identity column;
 /// * random bytes come from another function;
-/// * a trigger calls a function.
+/// * a trigger calls a function, and is dropped with it.
 enum PostgresDialect {
     private static let translations = Mutex<[String: String]>([:])
 
@@ -48,6 +48,7 @@ enum PostgresDialect {
         sql = sql.replacing("INTEGER", with: "bigint").replacing("BLOB", with: "bytea").replacing("TEXT", with: "text COLLATE \"C\"")
         sql = sql.replacing("randomblob(32)", with: "sha256(convert_to(random()::text, 'UTF8'))")
         sql = sql.replacing(/PRIMARY KEY \([^)]*\)/) { $0.output.replacing(" DESC", with: "") }
+        sql = sql.replacing(/DROP TRIGGER (\w+);/) { "DROP FUNCTION \($0.output.1)() CASCADE;" }
         return sql.replacing(/CREATE TRIGGER (\w+) (AFTER DELETE ON \w+) BEGIN([^;]*;)\s*END;/) { match in
             let (_, name, event, body) = match.output
             return """

@@ -73,13 +73,14 @@ package struct SessionRequest: Sendable {
     }
 }
 
-/// A session with its summary and turns.
+/// A session with its summary, turns and recordings.
 package struct SessionRecord: Sendable, Hashable {
     package var session: Session
     package var clientContext: String?
     package var summary: Summary?
     /// Ordered by time, then by arrival.
     package var turns: [Turn]
+    package var recordings: [SessionRecording]
 }
 
 /// A session as listed.

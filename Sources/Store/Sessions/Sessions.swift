@@ -103,14 +103,14 @@ package struct Sessions: Sendable {
         }
     }
 
-    /// A session with its summary and turns.
+    /// A session with its summary, turns and recordings.
     package func record(of id: SessionID, of user: UserID) async throws(StoreError) -> SessionRecord {
         try await database.read { db in
             let key = try db.key(of: user)
             let (session, clientContext) = try Self.session(id, of: user, key, in: db)
             return SessionRecord(
                 session: session, clientContext: clientContext, summary: try Self.summary(of: id, key, in: db),
-                turns: try Self.turns(of: id, key, in: db))
+                turns: try Self.turns(of: id, key, in: db), recordings: try Self.recordings(of: id, in: db))
         }
     }
 

@@ -1,5 +1,5 @@
 internal import Foundation
-package import Identity
+internal import Identity
 internal import Wire
 
 /// One utterance in a session.
@@ -139,52 +139,7 @@ extension Sessions {
         turn.audioRef.map { key.seal($0, at: audioLocation(turn.sessionID, turn.id.text)) }
     }
 
-    /// Registers a recording before it is written, so that it is deleted with its session. The name is random.
-    ///
-    /// - Returns: false if the session is not logged and must not be recorded.
-    package func addRecording(named name: String, to session: SessionID, of user: UserID) async throws(StoreError) -> Bool {
-        guard try await isLogged(session, of: user) else { return false }
-        return try await database.write { db in
-            let count = try db.execute(
-                "INSERT INTO recordings SELECT ?, id FROM sessions WHERE id = ? AND user_id = ? ON CONFLICT DO NOTHING", name, session, user
-            )
-            guard count == 1 else { throw StoreError.notFound }
-            return true
-        }
-    }
-
-    /// The names of a session's recordings.
-    package func recordings(of session: SessionID, of user: UserID) async throws(StoreError) -> [String] {
-        try await database.read { db in
-            guard try db.has("SELECT 1 FROM sessions WHERE id = ? AND user_id = ?", session, user) else { throw StoreError.notFound }
-            return try db.values(String.self, "SELECT name FROM recordings WHERE session_id = ? ORDER BY name", session)
-        }
-    }
-
-    /// All recordings' names.
-    static func recordings(in db: Transaction) throws -> [String] {
-        try db.values(String.self, "SELECT name FROM recordings ORDER BY name")
-    }
-
-    /// Names of recordings whose session is gone. Call `removeOrphanedFiles(_:)` after deleting the files.
-    package func orphanedFiles() async throws(StoreError) -> [String] {
-        try await database.read { db in try db.values(String.self, "SELECT name FROM unwanted_files ORDER BY name LIMIT 1000") }
-    }
-
-    /// Removes names from `orphanedFiles()`. Call after deleting the files.
-    package func removeOrphanedFiles(_ names: [String]) async throws(StoreError) {
-        guard !names.isEmpty else { return }
-        try await database.delete { db in
-            for name in names { try db.execute("DELETE FROM unwanted_files WHERE name = ?", name) }
-        }
-    }
-
-    /// The key of a user's file. Deleting the user destroys it.
-    package func fileKey(named name: String, of user: UserID) async throws(StoreError) -> SealingKey {
-        try await database.read { db in try db.key(of: user).derived(for: "file \(name)") }
-    }
-
-    private func isLogged(_ session: SessionID, of user: UserID) async throws(StoreError) -> Bool {
+    func isLogged(_ session: SessionID, of user: UserID) async throws(StoreError) -> Bool {
         try await database.read { db in
             let isLogged = try db.value(Bool.self, "SELECT is_logged FROM sessions WHERE id = ? AND user_id = ?", session, user)
             guard let isLogged else { throw StoreError.notFound }

@@ -41,7 +41,7 @@ final class StoreFolder: Sendable {
     func addRecording(named name: String, _ content: Data, masterKey: String? = nil) async throws {
         let store = try Store(directory: path, masterKeys: [MasterKey(file: masterKey ?? path + "/master.key")])
         let user = try await store.accounts.user(email: "ann@example.org")
-        _ = try await store.sessions.addRecording(named: name, to: session, of: user.id)
+        _ = try await store.sessions.addRecording(SessionRecording(name: name), to: session, of: user.id)
         try store.close()
         try FileManager.default.createDirectory(atPath: path + "/recordings", withIntermediateDirectories: true)
         try content.write(to: URL(filePath: path + "/recordings/" + name))

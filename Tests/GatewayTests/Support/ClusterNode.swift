@@ -31,7 +31,7 @@ final class ClusterNode: Sendable {
     init(_ name: String, _ store: Store) throws {
         let epochs = EpochTable()
         let homes = RoomHomes(
-            node: name, epoch: { room in epochs.hosted.withLock { $0[room] } },
+            node: name, name: name, epoch: { room in epochs.hosted.withLock { $0[room] } },
             superseded: { room, number in epochs.reports.withLock { $0.append("\(room) \(number)") } })
         backend = try BackendServices(store: store, webhookEndpoints: [Self.endpoint], homes: homes)
         let shards = ShardControl(count: 0, homeShard: { _ in nil }, isDraining: { false }, send: { _, _ in })

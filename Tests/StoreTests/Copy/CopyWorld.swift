@@ -71,11 +71,11 @@ final class CopyWorld: Sendable {
 
         // More than a statement inserts, and no power of two.
         let session = try await talk(in: store, ann, turns: 300)
-        _ = try await store.sessions.addRecording(named: "a.ogg", to: session.id, of: ann.id)
+        _ = try await store.sessions.addRecording(SessionRecording(name: "a.ogg", node: "n1"), to: session.id, of: ann.id)
         try await store.sessions.saveSummary(StoreWorld.content, for: session.id, of: ann.id, at: now)
         // Its recording becomes an unwanted file, and the numbers of its job and of its webhook are not used again.
         let deleted = try await talk(in: store, ann, turns: 1)
-        _ = try await store.sessions.addRecording(named: "b.ogg", to: deleted.id, of: ann.id)
+        _ = try await store.sessions.addRecording(SessionRecording(name: "b.ogg", node: "n2"), to: deleted.id, of: ann.id)
         try await store.sessions.delete(deleted.id, of: ann.id)
         var announcement = Announcement([], effect: .opens(OpenAnnouncement(key: "room", content: "{}", userID: ann.id)))
         let party = CallParty.user(Identity(text: "ann"))

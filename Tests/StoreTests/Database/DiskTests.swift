@@ -78,7 +78,7 @@ import Testing
         let week = world.now + .seconds(60 + 7 * 86_400)
         let old = try await world.talk(ann, ["old"])
         let turn = try sealed()
-        #expect(try await store.sessions.addRecording(named: "r1.ogg", to: old.id, of: ann.id))
+        #expect(try await store.sessions.addRecording(SessionRecording(name: "r1.ogg"), to: old.id, of: ann.id))
         let new = try await world.talk(ann, ["new"], at: world.now + .seconds(86_400))
         try await world.talk(bob, ["bob's"])
         let open = try await world.startSession(of: ann)
@@ -96,8 +96,10 @@ import Testing
     @Test func orphanedFilesAreListedUntilTheyAreRemoved() async throws {
         let user = try await world.makeUser()
         let session = try await world.talk(user, ["hi"])
-        for name in ["a.ogg", "b.ogg"] { _ = try await store.sessions.addRecording(named: name, to: session.id, of: user.id) }
-        #expect(try await store.sessions.recordings(of: session.id, of: user.id) == ["a.ogg", "b.ogg"])
+        for name in ["a.ogg", "b.ogg"] {
+            _ = try await store.sessions.addRecording(SessionRecording(name: name), to: session.id, of: user.id)
+        }
+        #expect(try await store.sessions.recordings(of: session.id, of: user.id).map(\.name) == ["a.ogg", "b.ogg"])
         try await store.accounts.deleteUser(user.id)
         #expect(try await store.sessions.orphanedFiles() == ["a.ogg", "b.ogg"])
     }

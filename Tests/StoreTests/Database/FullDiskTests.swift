@@ -136,7 +136,7 @@ import Testing
         await #expect(throws: StoreError.full) {
             while true {
                 names += 1
-                _ = try await store.sessions.addRecording(named: "recording \(names)", to: sessions[1].id, of: user.id)
+                _ = try await store.sessions.addRecording(SessionRecording(name: "recording \(names)"), to: sessions[1].id, of: user.id)
             }
         }
         // The names of its recordings move to another table.

@@ -46,6 +46,13 @@ import Testing
         DROP TABLE nodes;
         ALTER TABLE jobs DROP COLUMN node;
         ALTER TABLE webhook_lanes DROP COLUMN node;
+        DROP TRIGGER recording_deleted;
+        DROP INDEX unwanted_files_of_node;
+        ALTER TABLE unwanted_files DROP COLUMN node;
+        ALTER TABLE recordings DROP COLUMN node;
+        CREATE TRIGGER recording_deleted AFTER DELETE ON recordings BEGIN
+            INSERT INTO unwanted_files VALUES (OLD.name) ON CONFLICT DO NOTHING;
+        END;
         DELETE FROM grdb_migrations WHERE identifier <> '1';
         """
 
@@ -62,6 +69,8 @@ import Testing
         let stranger = try await world.makeUser(isLogged: false)
         let unlogged = try await world.talk(stranger, ["psst"])
         let before = try await users.asyncMap { try await world.store.sessions.list(of: $0.id).elements }
+        let recording = SessionRecording(name: "a.ogg")
+        #expect(try await world.store.sessions.addRecording(recording, to: before[1][0].id, of: users[1].id))
         let record = try await world.store.sessions.record(of: before[1][0].id, of: users[1].id)
         try world.store.close()
         try world.sqliteThief { db in try db.execute(sql: Self.backToTheFirst) }
@@ -75,6 +84,7 @@ import Testing
         #expect(try await store.verify().problems == [])
         try await store.sessions.delete(record.session.id, of: users[1].id)
         #expect(try await store.verify().summaries == 3)
+        #expect(try await store.sessions.orphanedFiles(of: "n1") == ["a.ogg"], "any node may hold it")
         try store.close()
     }
 

@@ -36,6 +36,18 @@ import Testing
         try upgrade(expansion)
     }
 
+    /// It writes no node, and ignores it.
+    @Test func recordingsOfABuildWithoutNodesAreHeldByAnyNode() async throws {
+        let store = try world.open()
+        let user = try await store.accounts.createUser(email: "ann@example.org", password: StoreWorld.password, at: world.now)
+        let session = try await store.sessions.start(SessionRequest(context: "phone"), of: user.id, at: world.now).session
+        try world.run("INSERT INTO recordings SELECT 'a.ogg', id FROM sessions ON CONFLICT DO NOTHING")
+        #expect(try await store.sessions.recordings(of: session.id, of: user.id) == [SessionRecording(name: "a.ogg")])
+        try await store.sessions.delete(session.id, of: user.id)
+        #expect(try await store.sessions.orphanedFiles(of: "n1") == ["a.ogg"])
+        try store.close()
+    }
+
     @Test func anOlderBuildRefusesAStoreWithAContraction() throws {
         try upgrade(expansion, contraction)
         for access in [Store.Access.owner, .beside] { #expect(throws: StoreError.fromTheFuture) { try world.open(access: access) } }

@@ -29,7 +29,7 @@ struct SessionTests {
         let session = try await world.startSession(of: user)
         _ = try await store.accounts.updateSettings(of: user.id) { ($0.loggingEnabled, $0.hasSeenOnboarding) = (true, true) }
         #expect(try await store.sessions.append(world.turn("psst", in: session), of: user.id) == .notLogged)
-        #expect(try await store.sessions.addRecording(named: "r.ogg", to: session.id, of: user.id) == false)
+        #expect(try await store.sessions.addRecording(SessionRecording(name: "r.ogg"), to: session.id, of: user.id) == false)
         #expect(try await world.startSession(of: user).loggingEnabledSnapshot)
         #expect(try await store.sessions.record(of: session.id, of: user.id).turns.isEmpty)
     }
@@ -121,7 +121,9 @@ struct SessionTests {
         await #expect(throws: StoreError.notFound) { try await store.sessions.append(world.turn("x", in: session), of: eve.id) }
         await #expect(throws: StoreError.notFound) { try await store.sessions.delete(session.id, of: eve.id) }
         await #expect(throws: StoreError.notFound) { try await store.sessions.recordings(of: session.id, of: eve.id) }
-        await #expect(throws: StoreError.notFound) { try await store.sessions.addRecording(named: "r", to: session.id, of: eve.id) }
+        await #expect(throws: StoreError.notFound) {
+            try await store.sessions.addRecording(SessionRecording(name: "r"), to: session.id, of: eve.id)
+        }
         await #expect(throws: StoreError.notFound) {
             try await store.sessions.saveSummary(StoreWorld.content, for: session.id, of: eve.id, at: world.now)
         }
