@@ -148,13 +148,22 @@ enum SessionViews {
             .optional("provisional", .boolean) { $0.isProvisional ? true : nil },
         ])
 
-    /// A session with its summary, null until it exists, and its turns.
+    static let recording = JSONView<SessionRecording>(
+        "Recording",
+        [
+            .required("name", .text(1...256)) { $0.name },
+            // The node of a cluster that holds the file.
+            .optional("node", .text(1...256)) { $0.node.isEmpty ? nil : $0.node },
+        ])
+
+    /// A session with its summary, null until it exists, its turns and its recordings.
     static let detail = JSONView<SessionRecord>(
         "SessionDetail",
         [
             .required("session", session.schema) { session($0.session) },
             .nullable("summary", summary.schema) { $0.summary.map { summary($0) } },
             .required("turns", .array(of: turn.schema)) { $0.turns.map { turn($0) } },
+            .required("recordings", .array(of: recording.schema)) { $0.recordings.map { recording($0) } },
         ])
 }
 

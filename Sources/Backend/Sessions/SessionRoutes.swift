@@ -64,7 +64,7 @@ enum SessionRoutes {
                 try await list(request, user, store)
             },
             Route(
-                .get, "/v1/sessions/:id", "Shows a session with its summary and turns", access: user, parameters: [id],
+                .get, "/v1/sessions/:id", "Shows a session with its summary, turns and recordings", access: user, parameters: [id],
                 responses: [.json(SessionViews.detail), .error(.notFound)]
             ) { request, user in
                 .json(SessionViews.detail(try await store.record(of: try sessionID(request), of: user)), capacity: 16_384)

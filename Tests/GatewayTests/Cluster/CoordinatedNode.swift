@@ -15,14 +15,16 @@ final class CoordinatedNode: Sendable {
     let url: String
     private let backend: BackendServices
 
-    /// - Parameter store: of all nodes.
-    init(_ cluster: TestCluster, _ store: Store) throws {
+    /// - Parameters:
+    ///   - store: of all nodes.
+    ///   - recordings: the directory of this node's recordings; nil: it records nothing.
+    init(_ cluster: TestCluster, _ store: Store, recordings: String? = nil) throws {
         var settings = try cluster.nextSettings()
         url = "wss://\(settings.address.port).example"
         settings.url = url
         let homes = settings.node.homes
         let inbox = DispatchInbox(relay: homes.relay)
-        let backend = try BackendServices(store: store, dispatch: inbox, homes: homes)
+        let backend = try BackendServices(store: store, recordingsDirectory: recordings, dispatch: inbox, homes: homes)
         let recovery = try #require(backend.recovery)
         settings.prepare = { room, _ in
             // The store is there.
@@ -38,7 +40,7 @@ final class CoordinatedNode: Sendable {
         settings.follow = { [changes = backend.changes] in await changes.follow($0) }
         var services: (calls: CallService, dispatch: DispatchService, writer: AuditEventWriter)?
         gateway = try TestGateway(
-            auditEvents: backend.auditEvents, calls: backend.callInbox, dispatch: inbox,
+            auditEvents: backend.auditEvents, recordings: backend.recordings, calls: backend.callInbox, dispatch: inbox,
             serving: { rooms, keys in
                 let server = ServerInfo(version: "tests", node: "n")
                 let calls = backend.callService(rooms, keys: keys, server: server)

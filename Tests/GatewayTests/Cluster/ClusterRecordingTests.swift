@@ -1,0 +1,113 @@
+import Audio
+import Engine
+import Foundation
+import Gateway
+import Identity
+import OggOpus
+import Store
+import TestProcesses
+import TestStore
+import Testing
+import Wire
+
+@testable import Backend
+
+/// Recordings of several gateways, each on the disk of the node that has written it.
+@Suite(.onOwnThread, .serialized, .enabled(if: NATSServer.isInstalled), .timeLimit(.minutes(2)))
+final class ClusterRecordingTests {
+    private let directory = FileManager.default.temporaryDirectory.appending(path: "cluster-recordings-\(UUID().uuidString)").path
+    private let store: Store
+    private let (first, second): (CoordinatedNode, CoordinatedNode)
+    private let (ann, bob): (UserID, UserID)
+    private let cluster: TestCluster
+
+    init() async throws {
+        store = try StorePlace(directory: directory).open(masterKeys: [MasterKey()])
+        cluster = try TestCluster()
+        first = try CoordinatedNode(cluster, store, recordings: directory + "/n1")
+        second = try CoordinatedNode(cluster, store, recordings: directory + "/n2")
+        try cluster.meet(first.gateway, second.gateway)
+        ann = try await store.accounts.user(issuer: "tests", subject: "ann", email: nil, at: .now).id
+        bob = try await store.accounts.user(issuer: "tests", subject: "bob", email: nil, at: .now).id
+        _ = try await store.accounts.updateSettings(of: ann) { ($0.loggingEnabled, $0.hasSeenOnboarding) = (true, true) }
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    private func ask(
+        _ node: CoordinatedNode, _ path: String, _ body: [String: String]? = nil, by user: UserID
+    ) throws -> HTTPAnswer {
+        let fields = [("Authorization", "Bearer \(try node.token(of: user))")]
+        let ask =
+            if let body {
+                HTTPAsk.json("POST", path, [UInt8](try JSONSerialization.data(withJSONObject: body)), with: fields)
+            } else {
+                HTTPAsk(path: path, fields: fields.map { (name: $0.0, value: $0.1) })
+            }
+        guard let answer = try ask.answer(port: node.gateway.port) else { throw DidNotHappen(what: "an answer to \(path)") }
+        return answer
+    }
+
+    /// Adds a recording to a session of Ann's, whose file is on the first node's disk.
+    ///
+    /// - Returns: its path.
+    private func record(_ content: [UInt8]) async throws -> String {
+        let session = try await store.sessions.start(SessionRequest(context: "phone"), of: ann, at: .now).session.id
+        let recording = SessionRecording(name: "long.ogg", node: "n1")
+        #expect(try await store.sessions.addRecording(recording, to: session, of: ann))
+        let path = "\(directory)/n1/\(recording.name)"
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        let file = SealedFile(
+            handle: try #require(FileHandle(forWritingAtPath: path)), name: recording.name,
+            key: try await store.sessions.fileKey(named: recording.name, of: ann))
+        try file.append(content)
+        try file.close()
+        return "/v1/sessions/\(session)/recordings/\(recording.name)"
+    }
+
+    @Test func aRecordingIsServedByAnyNode() throws {
+        let started = try StartedSession(ask(first, "/v1/sessions/start", ["context": "phone"], by: ann))
+        let phone = try started.join(first.gateway)
+        let recording = try phone.event("the word") { if case .recordingStarted(let id) = $0 { id } else { nil } }
+        let track = try phone.publish()
+        for number in 0..<50 { try phone.say(TestFrame.header(track.alias, number).bytes + TestTone.packets[number]) }
+        try phone.settle()
+        #expect(try ask(second, "/v1/sessions/end", ["session_id": started.session], by: ann).status == 200)
+        let name = RecordedFile.name(of: track.sid, in: recording)
+        let path = "/v1/sessions/\(started.session)"
+        try Patience.until("all of it") {
+            let answer = try ask(second, "\(path)/recordings/\(name)", by: ann)
+            guard answer.status == 200, !answer.body.isEmpty else { return false }
+            #expect(answer.fields["content-type"] == "audio/ogg" && answer.fields["patchbay-elsewhere"] == nil)
+            var reader = try OggOpusReader(answer.body)
+            var packets: [[UInt8]] = []
+            while let packet = try reader.next() { packets.append(packet.bytes) }
+            return packets == TestTone.packets
+        }
+        for node in [first, second] {
+            let recordings = try ask(node, path, by: ann).json?["recordings"] as? [[String: String]]
+            #expect(recordings == [["name": name, "node": "n1"]])
+            #expect(try ask(node, "\(path)/recordings/\(name)", by: bob).status == 404)
+        }
+    }
+
+    /// Longer than other responses that a gateway accepts.
+    @Test func aLongRecordingIsServedByAnyNode() async throws {
+        let content = (0..<4 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let answer = try ask(second, try await record(content), by: ann)
+        #expect(answer.status == 200)
+        #expect(answer.body == content)
+    }
+
+    @Test func theNodeWithARecordingIsNamedIfItDoesNotRun() async throws {
+        let path = try await record([1, 2, 3])
+        #expect(try ask(second, path, by: ann).body == [1, 2, 3])
+        for _ in 1...2 { first.gateway.gateway.drain() }
+        try await first.gateway.ended()
+        let answer = try ask(second, path, by: ann)
+        #expect(answer.status == 503)
+        #expect(answer.fields["x-patchbay-error"] == "home_unavailable")
+        #expect(answer.text.contains("the node n1"), "\(answer.text)")
+        #expect(try ask(second, path, by: bob).status == 404)
+    }
+}
