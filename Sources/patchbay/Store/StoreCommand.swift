@@ -89,7 +89,8 @@ struct StoreBackupCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard try options.settings().database == nil else {
-            throw UsageError("this store is in PostgreSQL; back it up with `pg_dump`, and its recordings with a copy of their directory")
+            throw UsageError(
+                "this store is in PostgreSQL; back it up with `pg_dump`, and its recordings with a copy of their directory on each node")
         }
         let recordings = RecordingsBackup(of: try options.directory(), beside: file)
         if !withoutRecordings { try recordings.checkAbsent() }

@@ -65,7 +65,7 @@ struct StoreCopyCommand: AsyncParsableCommand {
     }
 
     private func recordings(_ count: Int, _ source: StoreSettings, _ destination: StoreSettings) -> String {
-        let files = source.directory.map { $0 + "/recordings" } ?? "the folder recordings of the gateway's directory `data`"
+        let files = source.directory.map { $0 + "/recordings" } ?? "the folder recordings of each gateway's directory `data`"
         guard let directory = destination.directory else {
             return "\(count) recordings are files and stay in \(files); serve the database with the same `data`"
         }
