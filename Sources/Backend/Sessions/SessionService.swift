@@ -155,6 +155,7 @@ package struct SessionService: Sendable {
             // A failure of the store is logged where it occurs.
             if (try? await sessionRooms.load(session, from: store)) == false { await close(room) }
         }
+        try? await recordings?.removeOrphaned()
     }
 
     private func close(_ room: String) async {

@@ -184,6 +184,7 @@ class ReconnectingSocket {
         if isInitialAttempt {
             attemptFailed(ConnectError(.refused, "the gateway accepted the connection and then closed it: \(reason)"))
         } else if options.reconnect == .backOff, reason.isRetryable || shouldRetry(after: reason) {
+            if case .closed(.moved) = reason { targets.leave() }
             scheduleAttempt(because: reason, lastError: ConnectError(.unreachable, "\(reason)"))
         } else {
             end(reason)

@@ -33,6 +33,14 @@ struct ReconnectTargetsTests {
         #expect(Self.hosts(targets, attempts: 4) == ["n2.example", "n4.example", "voice.example", "n2.example"])
     }
 
+    @Test func nodeThatAsksTheClientToLeaveIsTriedLast() throws {
+        var targets = try Self.targets(["wss://n2.example"])
+        targets.leave()
+        #expect(Self.hosts(targets, attempts: 3) == ["n2.example", "voice.example", "n2.example"])
+        targets.connected(at: targets.address(ofAttempt: 1), nodes: [], path: GatewayAddress.roomPath)
+        #expect(Self.hosts(targets, attempts: 2) == ["n2.example", "voice.example"])
+    }
+
     @Test func listOfAnEarlierNodeIsForgotten() throws {
         var targets = try Self.targets(["wss://n2.example"])
         targets.connected(at: targets.address(ofAttempt: 1), nodes: [], path: GatewayAddress.roomPath)
