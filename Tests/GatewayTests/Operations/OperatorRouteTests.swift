@@ -68,6 +68,18 @@ struct OperatorRouteTests {
         #expect(try !ask(gateway).text.contains(expired))
     }
 
+    @Test func aGatewayThatRunsAloneAnswersForItselfOnly() throws {
+        let gateway = try TestGateway { $0.nodeName = "n1" }
+        for path in ["/v1/operations", "/v1/operations/history"] {
+            #expect(try ask(gateway, path + "?node=n1").status == 200)
+            let other = try ask(gateway, path + "?node=n2")
+            #expect(other.status == 404 && other.code == "node_not_found")
+            #expect(try ask(gateway, path + "?node=").code == "invalid_query")
+        }
+        let view = try #require(try ask(gateway).json)
+        #expect(view["node"] == nil && view["nodes"] == nil)
+    }
+
     @Test func aGatewayWithoutAssistantsHasNoWorkers() throws {
         let gateway = try TestGateway()
         for name in ["workers", "lost_workers", "assistants", "errors", "ended_sessions"] {
