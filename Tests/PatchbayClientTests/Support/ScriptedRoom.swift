@@ -24,10 +24,11 @@ final class ScriptedRoom: Sendable {
     /// - Parameters:
     ///   - scripts: the first events of each connection in turn. Those of connection n are numbered from 1,000 n on.
     ///   - refusal: the response to each upgrade.
-    init(_ scripts: [[Event]], refusal: HTTPServerResponse? = nil) throws {
+    ///   - host: the address to listen on. The certificate is valid for the default only.
+    init(_ scripts: [[Event]], refusal: HTTPServerResponse? = nil, host: String = "127.0.0.1") throws {
         let files = try TestCertificates.shared.get()
-        let listener = try Listener(host: "127.0.0.1", port: 0, shared: false)
-        url = "wss://127.0.0.1:\(listener.port)"
+        let listener = try Listener(host: host, port: 0, shared: false)
+        url = "wss://\(host):\(listener.port)"
         Thread.detachNewThread { [orders, weak self] in
             let node = Node(orders: orders, scripts: scripts, refusal: refusal) { change in self?.record.withLock { change(&$0) } }
             let settings = LoopSettings(server: TLSFiles(certificatePath: files.certificate, privateKeyPath: files.privateKey))
