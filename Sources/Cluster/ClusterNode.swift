@@ -43,6 +43,7 @@ package final class ClusterNode: Sendable {
     private let broker: any Broker
     private let rooms: any Rooms
     private let beat: NodeBeat
+    private let seal: BeatSeal
     private let promiseMax: Duration
     private let inbox = Mutex(Inbox())
     /// When this node last received a beat of its own, on the monotonic clock, in nanoseconds.
@@ -52,9 +53,12 @@ package final class ClusterNode: Sendable {
 
     /// - Parameters:
     ///   - beat: what this node announces of itself at first.
+    ///   - seal: of beats on the broker.
     ///   - promiseMax: the time for which a promise waits for the broker.
-    package init(_ beat: NodeBeat, broker: any Broker, rooms: any Rooms, promiseMax: Duration = ClusterLimits.promiseMax) {
-        (self.beat, self.broker, self.rooms, self.promiseMax) = (beat, broker, rooms, promiseMax)
+    package init(
+        _ beat: NodeBeat, broker: any Broker, rooms: any Rooms, seal: BeatSeal = BeatSeal(), promiseMax: Duration = ClusterLimits.promiseMax
+    ) {
+        (self.beat, self.broker, self.rooms, self.seal, self.promiseMax) = (beat, broker, rooms, seal, promiseMax)
         // Several are as good as one.
         (wakeUps, wakeUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
@@ -112,7 +116,7 @@ package final class ClusterNode: Sendable {
         case .connected: post(.connected)
         case .disconnected: post(.disconnected)
         case .received(let bytes, _):
-            guard let received = NodeBeat(bytes) else { return }
+            guard let received = seal.open(bytes).flatMap(NodeBeat.init) else { return }
             if received.node == beat.node { echoedAt.store(Instant.now.nanoseconds, ordering: .relaxed) }
             post(.received(received))
         }
@@ -184,7 +188,7 @@ package final class ClusterNode: Sendable {
 
     private func execute(_ effect: ClusterStateMachine.Effect) {
         switch effect {
-        case .publish(let beat): broker.publish(beat.bytes, to: Self.beatSubject)
+        case .publish(let beat): broker.publish(seal.close(beat.bytes), to: Self.beatSubject)
         case .read(let room): broker.read(Self.key(of: room)) { [weak self] in self?.post(.read(room: room, $0)) }
         case .write(let room, let record, let revision):
             broker.write(record.bytes, of: Self.key(of: room), after: revision) { [weak self] in self?.post(.written(room: room, $0)) }
@@ -204,6 +208,19 @@ package final class ClusterNode: Sendable {
     /// A key of the bucket, in which names of rooms may not occur as they are. The room without a name is the coordinator's.
     package static func key(of room: String) -> String {
         room.isEmpty ? "coordinator" : "room." + Base64.urlSafe.encode(Array(room.utf8))
+    }
+}
+
+/// Protects beats on the broker, so that only nodes of the cluster can announce one. By default, they are sent as they are.
+package struct BeatSeal: Sendable {
+    var close: @Sendable ([UInt8]) -> [UInt8] = { $0 }
+    /// Nil for bytes that no node has sent.
+    var open: @Sendable ([UInt8]) -> [UInt8]? = { $0 }
+
+    package init() {}
+
+    package init(close: @escaping @Sendable ([UInt8]) -> [UInt8], open: @escaping @Sendable ([UInt8]) -> [UInt8]?) {
+        (self.close, self.open) = (close, open)
     }
 }
 

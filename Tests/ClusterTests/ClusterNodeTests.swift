@@ -18,12 +18,13 @@ struct ClusterNodeTests {
         private let running = Mutex<(node: ClusterNode, broker: NATSBroker, task: Task<Void, Never>)?>(nil)
         let identity: NodeIdentity
 
-        init(_ name: String, on server: NATSServer, promiseMax: Duration = .seconds(60)) async throws {
+        init(_ name: String, on server: NATSServer, seal: BeatSeal = BeatSeal(), promiseMax: Duration = .seconds(60)) async throws {
             identity = NodeIdentity(name: name, incarnation: .random(in: 0 ... .max))
             // The broker's events begin before there is a node to get them.
             let (events, continuation) = AsyncStream.makeStream(of: BrokerEvent.self)
             let broker = try await NATSBroker.start(server.settings(ClusterNode.beatSubject)) { continuation.yield($0) }
-            let node = ClusterNode(NodeBeat(node: identity, number: 0, build: "test"), broker: broker, rooms: self, promiseMax: promiseMax)
+            let beat = NodeBeat(node: identity, number: 0, build: "test")
+            let node = ClusterNode(beat, broker: broker, rooms: self, seal: seal, promiseMax: promiseMax)
             let task = Task {
                 async let forwarding: Void = { for await event in events { node.handle(event) } }()
                 await node.run()
@@ -111,6 +112,15 @@ struct ClusterNodeTests {
         try server.start()
         #expect(await written, "the promise is kept once the broker is back")
         try await until("new rooms begin again") { await node.isHome(of: "new") }
+        await node.stop()
+    }
+
+    @Test func beatWithoutTheSealOfTheClusterCountsForNothing() async throws {
+        let seal = BeatSeal(close: { $0 + [7] }, open: { $0.last == 7 ? $0.dropLast() : nil })
+        let (stranger, node) = (try await Node("a", on: server), try await Node("b", on: server, seal: seal))
+        try await until("the stranger is the home") { await stranger.isHome(of: "r") }
+        try await until("it has ended for the others") { await node.isHome(of: "r") }
+        await stranger.stop()
         await node.stop()
     }
 

@@ -56,6 +56,7 @@ final class ClusterRooms: Sendable {
     let prepare: @Sendable (_ room: String, RoomInfo?) async -> Bool
     let handOver: @Sendable (_ room: String) async -> Void
     let key: SealingKey
+    private let seal: BeatSeal
     let state = Mutex(State())
     let counters = ClusterCounters()
     let log = Logger(label: "patchbay.cluster")
@@ -66,6 +67,7 @@ final class ClusterRooms: Sendable {
         identity = settings.node.identity
         beat = NodeBeat(node: identity, number: 0, build: build, url: settings.url, address: settings.address.description)
         key = settings.key.derived(for: "rooms' snapshots")
+        seal = BeatSeal(sealedWith: settings.key.derived(for: "beats"))
         var nats = settings.nats
         nats.subjects = [ClusterNode.beatSubject]
         (self.nats, self.directory, self.mailboxes, self.metrics) = (nats, directory, mailboxes, metrics)
@@ -78,7 +80,7 @@ final class ClusterRooms: Sendable {
     func run() async {
         let (events, continuation) = AsyncStream.makeStream(of: BrokerEvent.self)
         guard let broker = await connect({ continuation.yield($0) }) else { return }
-        let node = ClusterNode(beat, broker: broker, rooms: self)
+        let node = ClusterNode(beat, broker: broker, rooms: self, seal: seal)
         state.withLock { ($0.node, $0.broker) = (node, broker) }
         async let forwarding: Void = { for await event in events { handle(event, of: node) } }()
         async let _: Void = giveUpUnopened()
@@ -177,5 +179,13 @@ final class ClusterRooms: Sendable {
             rooms: state.withLock { $0.homes.keys.count { $0 != RoomHomes.coordinatorRoom } },
             isCoordinator: isHome(of: RoomHomes.coordinatorRoom), messagesLost: counters.messagesLost.load(ordering: .relaxed),
             transitions: counters.snapshot)
+    }
+}
+
+extension BeatSeal {
+    fileprivate init(sealedWith key: SealingKey) {
+        self.init(
+            close: { SealedBox.seal($0, with: key, at: ClusterNode.beatSubject) },
+            open: { SealedBox.open($0, with: key, at: ClusterNode.beatSubject) })
     }
 }
