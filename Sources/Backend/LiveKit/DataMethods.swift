@@ -40,7 +40,7 @@ final class DataMethods: Sendable {
         guard request.topic.utf8.count <= Limits.topicBytesMax else {
             throw TwirpError(argument: "topic", "a topic has at most \(Limits.topicBytesMax) bytes")
         }
-        guard rooms.roomIsOpen(named: request.room) else { throw RoomService.roomNotFound }
+        guard try await rooms.isOpen(request.room) else { throw RoomService.roomNotFound }
         let recipients = try await recipients(of: request)
         // Participants that are not there are no error. An empty list would mean everybody.
         guard recipients != [] else { return LiveKitSendDataResponse() }

@@ -46,8 +46,7 @@ struct EgressMethods: Sendable {
     private func start(_ request: LiveKitRoomCompositeEgressRequest, _: HTTPServerRequest) async throws -> LiveKitEgressInfo {
         try request.check()
         guard let recordings else { throw TwirpError(.failedPrecondition, "recording is not configured on this gateway") }
-        try await rooms.checkIsHere(request.roomName)
-        guard rooms.roomIsOpen(named: request.roomName) else { throw TwirpError(.notFound, "requested room does not exist") }
+        guard try await rooms.isOpen(request.roomName) else { throw TwirpError(.notFound, "requested room does not exist") }
         guard recordings.mayRecord(request.roomName) else {
             throw TwirpError(.failedPrecondition, "only rooms of sessions whose user allows recording are recorded, and this is none")
         }

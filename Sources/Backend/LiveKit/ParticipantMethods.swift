@@ -59,7 +59,7 @@ struct ParticipantMethods: Sendable {
     /// As in LiveKit, an unknown room has no participants.
     private func listParticipants(_ request: LiveKitListParticipantsRequest) async throws -> LiveKitListParticipantsResponse {
         var response = LiveKitListParticipantsResponse()
-        guard rooms.roomIsOpen(named: request.room) else { return response }
+        guard try await rooms.isOpen(request.room) else { return response }
         response.participants = try await rooms.detail(of: request.room).participants.map(LiveKitParticipantInfo.init)
         return response
     }

@@ -198,6 +198,14 @@ package struct RoomService: Sendable {
         if let node = await shards.cluster?.lighter(room) { throw .elsewhere(node) }
     }
 
+    /// Whether a room is open.
+    ///
+    /// - Throws: `HTTPError.elsewhere` if another node is its home, so that the request is passed on to it.
+    func isOpen(_ room: String) async throws(HTTPError) -> Bool {
+        try await checkIsHere(room)
+        return roomIsOpen(named: room)
+    }
+
     /// Makes all shards publish their counters.
     package func publishCounters() async {
         _ = await askAll(.counters)

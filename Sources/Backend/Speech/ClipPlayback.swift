@@ -45,7 +45,7 @@ final class ClipPlayback: Sendable {
     ///
     /// - Throws: `HTTPError`.
     func play(_ file: [UInt8], in room: String, by requester: SpeechRequester) async throws(HTTPError) {
-        guard await mayPlay(requester, in: room) else { throw RoomService.roomNotFound }
+        guard try await mayPlay(requester, in: room) else { throw RoomService.roomNotFound }
         let identity = Identity(text: "speech:" + Hex.encode(randomBytes(8)))
         // Only the token is used, so the host does not matter.
         let token = try tokens.roomToken(to: room, for: identity, host: "localhost", name: "Speech", kind: .agent).text
@@ -74,8 +74,8 @@ final class ClipPlayback: Sendable {
     }
 
     /// Users may play into their sessions' rooms, assistants into rooms that they are in, administrators into all open rooms except calls.
-    private func mayPlay(_ requester: SpeechRequester, in room: String) async -> Bool {
-        guard rooms.roomIsOpen(named: room) else { return false }
+    private func mayPlay(_ requester: SpeechRequester, in room: String) async throws(HTTPError) -> Bool {
+        guard try await rooms.isOpen(room) else { return false }
         switch requester {
         case .administrator: return !CallRooms.isCallRoom(room)
         case .user(let user): return sessionRooms.owner(of: room)?.user == user

@@ -52,6 +52,7 @@ final class CoordinatedNode: Sendable {
                 let assistants = AssistantRoutes.routes(
                     backend.assistants, keys: keys, store: store.assistants, changed: { await rooms.tellOtherNodes(.assistants) })
                 return backend.routes(sessions, calls) + DispatchRoutes.routes(dispatch, keys: keys) + assistants
+                    + LiveKitRoutes.routes(rooms, dispatch, nil, keys: keys)
             }
         ) {
             $0.room.resumeWindow = .seconds(20)

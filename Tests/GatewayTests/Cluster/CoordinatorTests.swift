@@ -123,6 +123,21 @@ final class CoordinatorTests {
         }
     }
 
+    @Test func liveKitsServerAPIIsAnsweredByAnyNode() throws {
+        let ann = try Caller(first.gateway, room: "lk", identity: "ann")
+        let admin = TestToken.administering { ($0.roomAdmin, $0.room) = (true, "lk") }
+        for node in [first, second] {
+            func answer(_ method: String, _ body: String) throws -> HTTPAnswer {
+                let fields = [("Authorization", "Bearer " + admin), ("Connection", "close")]
+                let ask = HTTPAsk.json("POST", "/twirp/livekit.RoomService/\(method)", body, with: fields)
+                return try #require(try ask.answer(port: node.gateway.port))
+            }
+            #expect(try answer("ListParticipants", #"{"room":"lk"}"#).text.contains(#""identity":"ann""#))
+            #expect(try answer("SendData", #"{"room":"lk","data":"aGk="}"#).status == 200)
+            _ = try ann.event("data") { if case .data = $0 { true } else { nil } }
+        }
+    }
+
     @Test func messagesAreOnlyTakenFromNodesOfTheCluster() throws {
         let port = try #require(first.gateway.gateway.nodesPort)
         let forged = HTTPAsk.json("POST", "/cluster/messages", "{}", with: [("Connection", "close")], type: "application/octet-stream")
