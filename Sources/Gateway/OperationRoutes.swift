@@ -2,6 +2,7 @@ internal import Backend
 internal import Engine
 internal import HTTPServer
 internal import HTTPTypes
+internal import Identity
 internal import Sockets
 internal import Wire
 
@@ -47,7 +48,7 @@ enum OperationRoutes {
     /// `/v1/rtc/validate`: tells web pages, which cannot read the response to a failed upgrade, why it failed.
     ///
     /// - Parameter shards: the shards' mailboxes. Any shard can tell.
-    static func validation(_ shards: [Mailbox<ShardMessage>]) -> Route {
+    static func validation(_ shards: [Mailbox<ShardMessage>], _ rooms: RoomService, _ keys: KeysInUse) -> Route {
         Route(
             .get, "/v1/rtc/validate", "Whether a token would be admitted by the WebSocket; refused in the same way",
             access: .verifiedElsewhere("room"),
@@ -57,6 +58,7 @@ enum OperationRoutes {
             ],
             responses: [.json(ValidJoin.self), .error(.notFound), .error(.conflict)]
         ) { request, _ in
+            try await checkIsHome(ofRoomIn: request, rooms, keys)
             let (answers, reply) = AsyncStream.makeStream(of: Result<JoinRequest, HTTPError>.self, bufferingPolicy: .bufferingOldest(1))
             shards[Int.random(in: shards.indices)].send(.validate(request, QueryReply(reply)))
             var answer = Result<JoinRequest, HTTPError>.failure(.draining)
@@ -64,6 +66,14 @@ enum OperationRoutes {
             let join = try answer.get()
             return try .json(ValidJoin(room: join.room, identity: join.admission.identity.text))
         }
+    }
+
+    /// In a cluster, only the home of a room knows who may join it. A token that is not valid is refused by any node.
+    private static func checkIsHome(ofRoomIn request: HTTPServerRequest, _ rooms: RoomService, _ keys: KeysInUse) async throws(HTTPError) {
+        guard rooms.isInCluster, let text = try? ConnectionAdmission.token(of: request),
+            let token = try? TokenVerifier().verify(text, keys: keys.current, now: WallClock.seconds), let grant = try? JoinGrant(token)
+        else { return }
+        if case .elsewhere(let node) = try await rooms.claim(grant.room) { throw .elsewhere(node) }
     }
 
     /// `/openapi.json`, which describes these routes and itself.

@@ -155,7 +155,7 @@ package struct RoomService: Sendable {
         }
     }
 
-    var isInCluster: Bool { shards.cluster != nil }
+    package var isInCluster: Bool { shards.cluster != nil }
 
     /// The URL at which clients reach a room's home directly; nil if only a load balancer leads there, and for a gateway that runs alone.
     func url(of claim: RoomClaim) -> String? { shards.cluster?.url(claim) }

@@ -49,6 +49,14 @@ final class SharedStoreTests {
         #expect(try anotherPhone.frame() == TestFrame.bytes(voice.alias, 1))
     }
 
+    @Test func tokenOfASessionIsValidAtAnyNode() throws {
+        let started = try session(at: first)
+        let token = TestToken.joining(started.room, as: ann.text)
+        for node in [second, first] { #expect(try ask(node, "GET", "/v1/rtc/validate", bearer: token).status == 200) }
+        #expect(try ask(first, "DELETE", "/v1/sessions/\(started.id)", bearer: first.token(of: ann)).status == 204)
+        for node in [second, first] { #expect(try ask(node, "GET", "/v1/rtc/validate", bearer: token).code == "session_ended") }
+    }
+
     @Test func definitionOfAnAssistantIsKnownAtAllNodesAtOnce() throws {
         let administrator = TestToken.administering { $0.roomCreate = true }
         let stored = try ask(first, "PUT", "/v1/assistants/shop", #"{"id":"shop","name":"Shop"}"#, bearer: administrator)

@@ -126,7 +126,7 @@ final class ConnectionAdmission {
     // MARK: Tokens
 
     /// The request's token, which may be invalid.
-    private static func token(of request: HTTPServerRequest) throws(TokenError) -> String {
+    static func token(of request: HTTPServerRequest) throws(TokenError) -> String {
         try RequestToken.extract(
             authorization: request.headers[.authorization],
             subprotocols: request.headers[.secWebSocketProtocol].map(HeaderList.items) ?? [], query: request.query("access_token"))
