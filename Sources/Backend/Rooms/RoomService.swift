@@ -80,9 +80,16 @@ package struct RoomService: Sendable {
     }
 
     /// The participant of an assistant in an open room.
-    func participant(of assistant: String, in room: String) async -> ParticipantInfo? {
+    ///
+    /// - Throws: `HTTPError.elsewhere` if another node is the room's home, so that the request is passed on to it.
+    func participant(of assistant: String, in room: String) async throws(HTTPError) -> ParticipantInfo? {
         let identity = CallParty.assistant(assistant).identity
-        return (try? await detail(of: room))?.participants.first { $0.identity == identity }
+        do throws(HTTPError) {
+            return try await detail(of: room).participants.first { $0.identity == identity }
+        } catch {
+            guard error.code == .roomNotFound else { throw error }
+            return nil
+        }
     }
 
     /// The port of the shard that hosts an open room; nil with a single shard, and if ports change with each start: whoever connects there

@@ -178,15 +178,15 @@ extension SessionService {
         case .user(let user): return try await store.append(turn, of: user, isKeyed: isKeyed)
         case .assistant(let assistant):
             let session = try await store.session(turn.sessionID)
-            guard await serves(assistant, session) else { throw StoreError.notFound }
+            guard try await serves(assistant, session) else { throw StoreError.notFound }
             return try await append(turn, to: session, isKeyed: isKeyed)
         case .service: return try await append(turn, to: try await store.session(turn.sessionID), isKeyed: isKeyed)
         }
     }
 
-    private func serves(_ assistant: String, _ session: Session) async -> Bool {
+    private func serves(_ assistant: String, _ session: Session) async throws(HTTPError) -> Bool {
         if session.assistantID == assistant { return true }
-        return await rooms.participant(of: assistant, in: session.roomName)?.kind == .agent
+        return try await rooms.participant(of: assistant, in: session.roomName)?.kind == .agent
     }
 
     private func append(_ turn: Turn, to session: Session, isKeyed: Bool) async throws -> TurnOutcome {

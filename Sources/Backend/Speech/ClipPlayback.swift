@@ -79,7 +79,7 @@ final class ClipPlayback: Sendable {
         switch requester {
         case .administrator: return !CallRooms.isCallRoom(room)
         case .user(let user): return sessionRooms.owner(of: room)?.user == user
-        case .assistant(let id): return await rooms.participant(of: id, in: room) != nil
+        case .assistant(let id): return try await rooms.participant(of: id, in: room) != nil
         case .earlierService: return false
         }
     }

@@ -57,6 +57,18 @@ final class SharedStoreTests {
         for node in [second, first] { #expect(try ask(node, "GET", "/v1/rtc/validate", bearer: token).code == "session_ended") }
     }
 
+    @Test func assistantInARoomAddsTurnsThroughAnyNode() throws {
+        let (session, room) = try session(at: first)
+        _ = try Caller(first.gateway, room: room, identity: ann.text)
+        _ = try Caller(first.gateway, room: room, identity: CallParty.assistant("shop").identity.text) { $0.kind = .agent }
+        func status(_ node: CoordinatedNode, _ assistant: String) throws -> Int {
+            let turn = #"{"speaker":"assistant","text":"hello","timestamp":"2026-01-01T00:00:00Z"}"#
+            return try ask(node, "POST", "/v1/sessions/\(session)/turn", turn, bearer: TestToken.assistant(assistant)).status
+        }
+        for node in [second, first] { #expect(try status(node, "shop") == 200) }
+        for node in [second, first] { #expect(try status(node, "other") == 404) }
+    }
+
     @Test func definitionOfAnAssistantIsKnownAtAllNodesAtOnce() throws {
         let administrator = TestToken.administering { $0.roomCreate = true }
         let stored = try ask(first, "PUT", "/v1/assistants/shop", #"{"id":"shop","name":"Shop"}"#, bearer: administrator)
