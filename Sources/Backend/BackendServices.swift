@@ -20,8 +20,8 @@ package struct BackendServices: Sendable {
     package let callInbox: CallInbox
     package let assistants: AssistantDirectory
     package let recordingLog = RecordingLog()
-    /// What other nodes of a cluster have changed.
-    package let changes = StoreChanges()
+    /// From other nodes of a cluster.
+    package let notices = NodeNotices()
     private let dispatch: DispatchInbox?
     private let pushes = PushQueue()
     private let publicURL: String?
@@ -112,11 +112,15 @@ package struct BackendServices: Sendable {
             operatorLog: operatorLog,
             tell: { [callInbox] user, event in callInbox.post(.notice(event.bytes, to: Identity(text: user.text))) },
             push: { [pushes] in pushes.post($0) })
-        changes.handle { [assistants, store] change in
-            switch change {
+        if homes != nil {
+            accounts.guesses.share { name, count in Task { await rooms.tellOtherNodes(.failures(of: name, count: count)) } }
+        }
+        notices.handle { [assistants, store, accounts] notice in
+            switch notice {
             // A failure of the store is logged where it occurs.
             case .assistants: try? await assistants.load(from: store.assistants)
             case .sessions(let user): await service.followSessions(of: user)
+            case .failures(let name, let count): accounts.guesses.note(count, of: name)
             }
         }
         return service

@@ -5,8 +5,23 @@ internal import Synchronization
 internal import Wire
 
 /// Limits guesses, such as wrong passwords, by name: of an address, an account or a user (`FailureLimiter`). Shared by all requests.
+///
+/// In a cluster, failures count at all nodes, except those of an address.
 final class GuessLimit: Sendable {
+    static let addressPrefix = "address "
+
     private let limiter = Mutex(FailureLimiter())
+    private let tell = Mutex<(@Sendable (String, Int) -> Void)?>(nil)
+
+    /// - Parameter tell: gets failures that count at the other nodes, too, with their name.
+    func share(_ tell: @escaping @Sendable (String, Int) -> Void) { self.tell.withLock { $0 = tell } }
+
+    /// Counts failures at another node.
+    func note(_ failures: Int, of name: String) {
+        limiter.withLock { limiter in
+            for _ in 0..<min(failures, FailureLimiter.failuresMax) { limiter.recordFailure(of: name, at: .now) }
+        }
+    }
 
     /// Runs an attempt, which has failed if `body` returns nil. An error is no failure: nothing was guessed.
     ///
@@ -26,6 +41,8 @@ final class GuessLimit: Sendable {
 
     func settle(_ reservation: FailureLimiter.Reservation, failures: Int) {
         limiter.withLock { $0.settle(reservation, failures: failures, at: .now) }
+        guard failures > 0, let tell = tell.withLock({ $0 }) else { return }
+        for name in reservation.keys where !name.hasPrefix(Self.addressPrefix) { tell(name, failures) }
     }
 
     /// The error for names over their limit. Attempts in progress may turn out to be right, so that it is worth trying again soon.

@@ -83,7 +83,7 @@ package struct AccountService: Sendable {
 
     /// - Throws: the same `HTTPError` for an unknown user and a wrong password, taking the same time.
     func logIn(_ account: Credentials, _ request: HTTPServerRequest) async throws -> TokenPair {
-        let names = ["address \(request.peerAddress)", "account \(account.email.lowercased())"]
+        let names = [GuessLimit.addressPrefix + request.peerAddress, "account \(account.email.lowercased())"]
         let invalid = HTTPError(.invalidCredentials, "no account has this e-mail address and this password")
         let found = try await guesses.attempt(by: names) {
             try await store.user(email: account.email, password: SecretText(account.password))
@@ -220,7 +220,7 @@ extension AccountService {
 
     /// - Throws: the same `HTTPError` for an unknown address, a wrong code and an expired one.
     func resetPassword(_ reset: PasswordReset, _ request: HTTPServerRequest) async throws -> (UserID, TokenPair) {
-        let names = ["address \(request.peerAddress)", "account \(reset.email.lowercased())"]
+        let names = [GuessLimit.addressPrefix + request.peerAddress, "account \(reset.email.lowercased())"]
         let code = AccountCode.Text(typed: reset.code)
         let user = try await guesses.attempt(by: names) {
             try await store.resetPassword(email: reset.email, code: code, to: SecretText(reset.newPassword), at: .now)

@@ -46,8 +46,8 @@ package struct RoomService: Sendable {
         }
     }
 
-    /// Returns when the other nodes of a cluster have followed a change, or after two seconds; then they are told until they answer.
-    package func tellOtherNodes(_ change: StoreChange) async { await shards.cluster?.tell(change) }
+    /// Returns when the other nodes of a cluster have followed a notice, or after two seconds; then they are told again until they answer.
+    package func tellOtherNodes(_ notice: NodeNotice) async { await shards.cluster?.tell(notice) }
 
     private func askOthers<Element: Decodable>(_ query: NodeQuery, as _: Element.Type) async -> [Element] {
         guard let cluster = shards.cluster else { return [] }

@@ -96,8 +96,8 @@ package struct ClusterControl: Sendable {
     package var relay: NodeRelay
     /// The answers of the other nodes that run, and answer in time.
     package var ask: @Sendable (NodeQuery) async -> [[UInt8]]
-    /// Tells the other nodes that run what has changed in the store.
-    package var tell: @Sendable (StoreChange) async -> Void
+    /// Notifies the other nodes that run.
+    package var tell: @Sendable (NodeNotice) async -> Void
     /// The URL at which clients reach the node of a claim directly; nil if only a load balancer leads there.
     package var url: @Sendable (RoomClaim) -> String?
 
@@ -106,7 +106,7 @@ package struct ClusterControl: Sendable {
         lighter: @escaping @Sendable (_ room: String?) async -> String?, close: @escaping @Sendable (_ room: String) async -> Bool,
         findCoordinator: @escaping @Sendable () async -> RoomClaim,
         relay: @escaping NodeRelay, ask: @escaping @Sendable (NodeQuery) async -> [[UInt8]],
-        tell: @escaping @Sendable (StoreChange) async -> Void, url: @escaping @Sendable (RoomClaim) -> String?
+        tell: @escaping @Sendable (NodeNotice) async -> Void, url: @escaping @Sendable (RoomClaim) -> String?
     ) {
         (self.claim, self.find, self.lighter, self.close) = (claim, find, lighter, close)
         (self.findCoordinator, self.relay, self.ask, self.tell, self.url) = (findCoordinator, relay, ask, tell, url)

@@ -48,7 +48,7 @@ final class ClusterRooms: Sendable {
     let identity: NodeIdentity
     private let nats: NATSSettings
     let forget: @Sendable (_ room: String) -> Void
-    let follow: @Sendable (StoreChange) async -> Void
+    let follow: @Sendable (NodeNotice) async -> Void
     let beat: NodeBeat
     let directory: RoomDirectory
     let mailboxes: [Mailbox<ShardMessage>]

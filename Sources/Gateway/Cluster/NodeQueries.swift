@@ -6,10 +6,10 @@ internal import Identity
 internal import Sockets
 internal import Wire
 
-/// Queries to all nodes of the cluster, and notices of changes. They are sealed with the cluster's key, so that only its nodes get answers.
+/// Queries and notices to all nodes of the cluster. They are sealed with the cluster's key, so that only its nodes get answers.
 struct NodeQueries: Sendable {
     private static let path = "/cluster/queries"
-    private static let changesPath = "/cluster/changes"
+    private static let noticesPath = "/cluster/notices"
     private static let repetitionInterval = Duration.milliseconds(500)
     private static let repetitionsMax = 120
 
@@ -36,17 +36,17 @@ struct NodeQueries: Sendable {
         }
     }
 
-    /// Returns when all other nodes that run have followed a change, or have not answered within two seconds. Those are told again until they
+    /// Returns when all other nodes that run have followed a notice, or have not answered within two seconds. Those are told again until they
     /// answer or end, for a minute.
-    func tell(_ change: StoreChange) async {
+    func tell(_ notice: NodeNotice) async {
         // Encoding identifiers cannot fail.
-        guard let bytes = try? JSON.encode(change, names: .asDeclared) else { return }
+        guard let bytes = try? JSON.encode(notice, names: .asDeclared) else { return }
         await withTaskGroup { group in
             for beat in cluster.others {
                 let node = beat.node.description
                 let sealed = SealedBox.seal(bytes, with: key, at: node)
                 group.addTask {
-                    if await isTold(node, sealed) { return }
+                    if await isTold(node, sealed) || !notice.mustArrive { return }
                     Task {
                         for _ in 0..<Self.repetitionsMax {
                             try? await Task.sleep(for: Self.repetitionInterval)
@@ -61,21 +61,21 @@ struct NodeQueries: Sendable {
     /// - Returns: true also for a node that does not run.
     private func isTold(_ node: String, _ sealed: [UInt8]) async -> Bool {
         guard let address = cluster.other(named: node)?.address.flatMap(NodeAddress.init) else { return true }
-        return await client.ask(sealed, path: Self.changesPath, at: address) != nil
+        return await client.ask(sealed, path: Self.noticesPath, at: address) != nil
     }
 
     /// The routes for queries and notices of other nodes. Only their port has them.
-    var routes: [Route] { [queries, changes] }
+    var routes: [Route] { [queries, notices] }
 
-    private var changes: Route {
+    private var notices: Route {
         Route(
-            .post, RoutePath(stringLiteral: Self.changesPath), "Follows what another node has changed in the store", access: .open,
+            .post, RoutePath(stringLiteral: Self.noticesPath), "Follows a notice of another node", access: .open,
             responses: [.noContent]
         ) { request, _ in
             guard let text = SealedBox.open(request.body, with: key, at: cluster.identity.description),
-                let change = try? JSON.decode(StoreChange.self, from: text, names: .asDeclared)
-            else { throw HTTPError(.badRequest, "not a change that a node of the cluster has made") }
-            await cluster.follow(change)
+                let notice = try? JSON.decode(NodeNotice.self, from: text, names: .asDeclared)
+            else { throw HTTPError(.badRequest, "not a notice to this node, sealed with the cluster's key") }
+            await cluster.follow(notice)
             return HTTPServerResponse(status: .noContent)
         }
     }

@@ -11,11 +11,14 @@ package import Wire
 package struct FailureLimiter: Sendable {
     /// Attempts in progress, which count as failures.
     package struct Reservation: Sendable {
-        fileprivate let keys: [String]
+        package let keys: [String]
         /// Attempts per key.
         package let count: Int
         fileprivate let at: Instant
     }
+
+    /// Failures in the last 60 seconds after which a key is refused.
+    package static let failuresMax = 20
 
     private var windows: RecentTable<String, FailureWindow>
     /// Reservations in progress by key.
@@ -78,7 +81,7 @@ package struct FailureLimiter: Sendable {
 /// The times of a key's last failures, in a ring of as many as are allowed.
 private struct FailureWindow: Sendable {
     /// Failures within `span` after which a key is limited (docs/protocol/connecting.md, "Rejected connections").
-    static let failuresMax = 20
+    static let failuresMax = FailureLimiter.failuresMax
     static let span = Duration.seconds(60)
 
     private var instants = InlineArray<20, Instant>(repeating: Instant(nanoseconds: 0))

@@ -42,7 +42,7 @@ struct GatewayProcess: Sendable {
             settings.cluster?.handOver = { if $0 == RoomHomes.coordinatorRoom { await recovery.settleCalls() } }
             settings.cluster?.forget = { recovery.forget($0, inbox) }
         }
-        if let changes = backend?.changes { settings.cluster?.follow = { await changes.follow($0) } }
+        if let notices = backend?.notices { settings.cluster?.follow = { await notices.follow($0) } }
         let summarizer: any Summarizer =
             try configuration.chat.map { ChatSummarizer($0, sending: try OutgoingClient().outgoing(timeout: .seconds(60))) }
             ?? ExtractiveSummarizer()

@@ -37,7 +37,7 @@ final class CoordinatedNode: Sendable {
             recovery.leaveCalls()
             inbox.post(.resign)
         }
-        settings.follow = { [changes = backend.changes] in await changes.follow($0) }
+        settings.follow = { [notices = backend.notices] in await notices.follow($0) }
         var services: (calls: CallService, dispatch: DispatchService, writer: AuditEventWriter)?
         gateway = try TestGateway(
             auditEvents: backend.auditEvents, recordings: backend.recordings, calls: backend.callInbox, dispatch: inbox,

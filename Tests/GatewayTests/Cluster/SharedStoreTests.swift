@@ -69,6 +69,14 @@ final class SharedStoreTests {
         for node in [second, first] { #expect(try status(node, "other") == 404) }
     }
 
+    @Test func wrongPasswordsForAnAccountCountAtAllNodes() throws {
+        let guess = #"{"email":"ann@example.org","password":"wrong horse"}"#
+        for number in 0..<20 { #expect(try ask(number % 2 == 0 ? first : second, "POST", "/v1/auth/token", guess).status == 401) }
+        for node in [first, second] {
+            try Patience.until("it knows of all failures") { try ask(node, "POST", "/v1/auth/token", guess).status == 429 }
+        }
+    }
+
     @Test func definitionOfAnAssistantIsKnownAtAllNodesAtOnce() throws {
         let administrator = TestToken.administering { $0.roomCreate = true }
         let stored = try ask(first, "PUT", "/v1/assistants/shop", #"{"id":"shop","name":"Shop"}"#, bearer: administrator)
@@ -92,9 +100,9 @@ final class SharedStoreTests {
     }
 
     private func ask(
-        _ node: CoordinatedNode, _ method: String, _ path: String, _ body: String? = nil, bearer: String
+        _ node: CoordinatedNode, _ method: String, _ path: String, _ body: String? = nil, bearer: String? = nil
     ) throws -> HTTPAnswer {
-        let fields = [("Authorization", "Bearer \(bearer)"), ("Connection", "close")]
+        let fields = [("Connection", "close")] + (bearer.map { [("Authorization", "Bearer \($0)")] } ?? [])
         let ask = body.map { HTTPAsk.json(method, path, $0, with: fields) } ?? HTTPAsk(method: method, path: path, fields: fields)
         return try #require(try ask.answer(port: node.gateway.port))
     }
