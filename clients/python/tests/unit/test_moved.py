@@ -263,16 +263,29 @@ async def test_a_session_whose_node_is_gone_is_resumed_at_another_one_and_stays_
             await move(other, log)
             assert len(other.targets) == 2
             attempts = [event.attempt for event in log.events if isinstance(event, events.Reconnecting)]
-            assert attempts == [1, 2, 1]
+            # After 4005 the node that asks for it is tried last.
+            assert attempts == [1, 2, 1, 2]
 
 
 async def test_the_lost_node_is_tried_first(nodes: Nodes) -> None:
     async with Nodes() as other:
         nodes.greetings = [[hello(nodes=[other.url])], [moved()]]
         async with Room.connect(nodes.url, "token", nodes.options) as alice:
-            await move(nodes, Log(alice))
+            log = Log(alice)
+            await nodes.close(4003, "ping timeout")
+            await eventually(lambda: log.named("reconnected"))
             assert len(nodes.targets) == 2
             assert other.targets == []
+
+
+async def test_the_node_that_asks_the_client_to_leave_is_tried_last(nodes: Nodes) -> None:
+    async with Nodes() as other:
+        nodes.greetings = [[hello(nodes=[other.url])]]
+        other.greetings = [[moved()]]
+        async with Room.connect(nodes.url, "token", nodes.options) as alice:
+            await move(nodes, Log(alice))
+            assert len(nodes.targets) == 1
+            assert len(other.targets) == 1
 
 
 async def test_a_node_without_a_trusted_certificate_is_passed_over(nodes: Nodes) -> None:
