@@ -20,7 +20,7 @@ package struct BackendServices: Sendable {
     package let callInbox: CallInbox
     package let assistants: AssistantDirectory
     package let recordingLog = RecordingLog()
-    /// From other nodes of a cluster.
+    /// Notices from other nodes of a cluster.
     package let notices = NodeNotices()
     private let dispatch: DispatchInbox?
     private let pushes = PushQueue()
@@ -113,13 +113,13 @@ package struct BackendServices: Sendable {
             tell: { [callInbox] user, event in callInbox.post(.notice(event.bytes, to: Identity(text: user.text))) },
             push: { [pushes] in pushes.post($0) })
         if homes != nil {
-            accounts.guesses.share { name, count in Task { await rooms.tellOtherNodes(.failures(of: name, count: count)) } }
+            accounts.guesses.onFailure { name, count in Task { await rooms.notifyOtherNodes(.failures(of: name, count: count)) } }
         }
         notices.handle { [assistants, store, accounts] notice in
             switch notice {
             // A failure of the store is logged where it occurs.
             case .assistants: try? await assistants.load(from: store.assistants)
-            case .sessions(let user): await service.followSessions(of: user)
+            case .sessions(let user): await service.reloadSessions(of: user)
             case .failures(let name, let count): accounts.guesses.note(count, of: name)
             }
         }

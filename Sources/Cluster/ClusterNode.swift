@@ -21,7 +21,7 @@ package final class ClusterNode: Sendable {
         func resumed(_ room: String)
         /// Another node of this name was first, and this one has to end.
         func nameTaken()
-        /// The other nodes that run are these from now on. Also called if only their loads change: about once a second for each.
+        /// The set of other running nodes or the state of one of them has changed; a load changes about once a second.
         func nodesChanged(_ running: [NodeBeat])
     }
 
@@ -52,7 +52,7 @@ package final class ClusterNode: Sendable {
     private let wakeUp: AsyncStream<Void>.Continuation
 
     /// - Parameters:
-    ///   - beat: what this node announces of itself at first.
+    ///   - beat: the first beat of this node.
     ///   - seal: of beats on the broker.
     ///   - promiseMax: the time for which a promise waits for the broker.
     package init(
@@ -153,7 +153,7 @@ package final class ClusterNode: Sendable {
             for input in inputs { machine.handle(input, at: .now, into: &effects) }
             if machine.deadline <= .now { machine.handle(.deadlinePassed, at: .now, into: &effects) }
             let running = machine.others(at: .now)
-            // Each beat has another number.
+            // The number differs in every beat.
             let states = running.map { beat in
                 var state = beat
                 state.number = 0
@@ -176,7 +176,7 @@ package final class ClusterNode: Sendable {
         for promise in promises.values { promise(false) }
     }
 
-    /// Calls must not stand still because the broker does not answer.
+    /// Lets replies go that have waited for `promiseMax`, so that calls do not stall while the broker is away.
     private func endOldPromises(at now: Instant) {
         let completions = inbox.withLock { inbox in
             let old = inbox.deadlines.prefix { $0.at <= now }
@@ -214,7 +214,7 @@ package final class ClusterNode: Sendable {
 /// Protects beats on the broker, so that only nodes of the cluster can announce one. By default, they are sent as they are.
 package struct BeatSeal: Sendable {
     var close: @Sendable ([UInt8]) -> [UInt8] = { $0 }
-    /// Nil for bytes that no node has sent.
+    /// Returns nil for bytes that are not a sealed beat.
     var open: @Sendable ([UInt8]) -> [UInt8]? = { $0 }
 
     package init() {}

@@ -6,17 +6,17 @@ internal import Wire
 
 /// Limits guesses, such as wrong passwords, by name: of an address, an account or a user (`FailureLimiter`). Shared by all requests.
 ///
-/// In a cluster, failures count at all nodes, except those of an address.
+/// In a cluster, failures count on all nodes, except those by address.
 final class GuessLimit: Sendable {
     static let addressPrefix = "address "
 
     private let limiter = Mutex(FailureLimiter())
-    private let tell = Mutex<(@Sendable (String, Int) -> Void)?>(nil)
+    private let failureHandler = Mutex<(@Sendable (String, Int) -> Void)?>(nil)
 
-    /// - Parameter tell: gets failures that count at the other nodes, too, with their name.
-    func share(_ tell: @escaping @Sendable (String, Int) -> Void) { self.tell.withLock { $0 = tell } }
+    /// - Parameter body: called with the name and number of failures that also count on other nodes.
+    func onFailure(_ body: @escaping @Sendable (String, Int) -> Void) { failureHandler.withLock { $0 = body } }
 
-    /// Counts failures at another node.
+    /// Counts failures that occurred on another node.
     func note(_ failures: Int, of name: String) {
         limiter.withLock { limiter in
             for _ in 0..<min(failures, FailureLimiter.failuresMax) { limiter.recordFailure(of: name, at: .now) }
@@ -41,8 +41,8 @@ final class GuessLimit: Sendable {
 
     func settle(_ reservation: FailureLimiter.Reservation, failures: Int) {
         limiter.withLock { $0.settle(reservation, failures: failures, at: .now) }
-        guard failures > 0, let tell = tell.withLock({ $0 }) else { return }
-        for name in reservation.keys where !name.hasPrefix(Self.addressPrefix) { tell(name, failures) }
+        guard failures > 0, let handler = failureHandler.withLock({ $0 }) else { return }
+        for name in reservation.keys where !name.hasPrefix(Self.addressPrefix) { handler(name, failures) }
     }
 
     /// The error for names over their limit. Attempts in progress may turn out to be right, so that it is worth trying again soon.

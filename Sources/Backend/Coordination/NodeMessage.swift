@@ -1,4 +1,6 @@
 package import Engine
+package import Store
+internal import Synchronization
 package import Wire
 
 /// A message between nodes of a cluster: to the services that one node, the coordinator, runs for all of them, or from these to a room at
@@ -114,4 +116,31 @@ package struct NodeMessageBatch: Sendable {
         guard let batch = try? JSON.decode(Lenient.self, from: bytes, names: .asDeclared) else { return nil }
         self.init(sender: batch.sender, number: batch.number, messages: batch.messages.compactMap(\.message))
     }
+}
+
+// MARK: - Notices
+
+/// A notice to all other nodes of a cluster that state which they keep in memory is out of date.
+///
+/// Unlike messages, notices are not ordered, and the sender can wait until they have taken effect.
+package enum NodeNotice: Sendable, Hashable, Codable {
+    /// Definitions of assistants have changed in the store.
+    case assistants
+    /// Sessions of the user, or the content of their briefings, have changed in the store.
+    case sessions(of: UserID)
+    /// Guesses for an account have failed; they are limited across all nodes (`GuessLimit`).
+    case failures(of: String, count: Int)
+
+    /// Whether the notice is sent again to a node that does not respond.
+    package var mustArrive: Bool { if case .failures = self { false } else { true } }
+}
+
+/// Handles notices from other nodes. Created before the services that handle them.
+package final class NodeNotices: Sendable {
+    private let handler = Mutex<(@Sendable (NodeNotice) async -> Void)?>(nil)
+
+    func handle(_ body: @escaping @Sendable (NodeNotice) async -> Void) { handler.withLock { $0 = body } }
+
+    /// Returns when the notice has taken effect on this node.
+    package func apply(_ notice: NodeNotice) async { await handler.withLock { $0 }?(notice) }
 }

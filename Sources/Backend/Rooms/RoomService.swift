@@ -46,8 +46,8 @@ package struct RoomService: Sendable {
         }
     }
 
-    /// Returns when the other nodes of a cluster have followed a notice, or after two seconds; then they are told again until they answer.
-    package func tellOtherNodes(_ notice: NodeNotice) async { await shards.cluster?.tell(notice) }
+    /// Notifies the other nodes of a cluster. Returns when the notice has taken effect on all of them, or after two seconds.
+    package func notifyOtherNodes(_ notice: NodeNotice) async { await shards.cluster?.notify(notice) }
 
     private func askOthers<Element: Decodable>(_ query: NodeQuery, as _: Element.Type) async -> [Element] {
         guard let cluster = shards.cluster else { return [] }
@@ -81,7 +81,7 @@ package struct RoomService: Sendable {
 
     /// The participant of an assistant in an open room.
     ///
-    /// - Throws: `HTTPError.elsewhere` if another node is the room's home, so that the request is passed on to it.
+    /// - Throws: `HTTPError.elsewhere` if another node is the room's home, so that the request is forwarded to it.
     func participant(of assistant: String, in room: String) async throws(HTTPError) -> ParticipantInfo? {
         let identity = CallParty.assistant(assistant).identity
         do throws(HTTPError) {
@@ -198,16 +198,17 @@ package struct RoomService: Sendable {
         guard !shards.isDraining() else { throw Self.noAnswer }
     }
 
-    /// Throws `HTTPError.elsewhere` for a request that begins a room, if another node has clearly less to do: it gets the request.
+    /// Checks whether this node should open a new room.
     ///
     /// - Parameter room: nil for one whose name is new.
+    /// - Throws: `HTTPError.elsewhere` if another node has a clearly lower load, so that the request is forwarded to it.
     func checkLoad(toBegin room: String?) async throws(HTTPError) {
         if let node = await shards.cluster?.lighter(room) { throw .elsewhere(node) }
     }
 
     /// Whether a room is open.
     ///
-    /// - Throws: `HTTPError.elsewhere` if another node is its home, so that the request is passed on to it.
+    /// - Throws: `HTTPError.elsewhere` if another node is its home, so that the request is forwarded to it.
     func isOpen(_ room: String) async throws(HTTPError) -> Bool {
         try await checkIsHere(room)
         return roomIsOpen(named: room)

@@ -85,8 +85,8 @@ package struct ClusterControl: Sendable {
     package var claim: @Sendable (_ room: String) async -> RoomClaim
     /// Where a room is, without claiming it: `here` also if it has no home.
     package var find: @Sendable (_ room: String) async -> RoomClaim
-    /// Another node that has clearly less to do, to which a new room is left; nil if this node takes it, or the room has a home. The name of
-    /// the room is nil if it is new.
+    /// Another node that should open a new room because its load is clearly lower; nil if this node should, or if the room has a home. The
+    /// room's name is nil if it is new.
     package var lighter: @Sendable (_ room: String?) async -> String?
     /// Closes a room whose home is another node.
     package var close: @Sendable (_ room: String) async -> Bool
@@ -96,8 +96,8 @@ package struct ClusterControl: Sendable {
     package var relay: NodeRelay
     /// The answers of the other nodes that run, and answer in time.
     package var ask: @Sendable (NodeQuery) async -> [[UInt8]]
-    /// Notifies the other nodes that run.
-    package var tell: @Sendable (NodeNotice) async -> Void
+    /// Notifies the other running nodes.
+    package var notify: @Sendable (NodeNotice) async -> Void
     /// The URL at which clients reach the node of a claim directly; nil if only a load balancer leads there.
     package var url: @Sendable (RoomClaim) -> String?
 
@@ -106,10 +106,10 @@ package struct ClusterControl: Sendable {
         lighter: @escaping @Sendable (_ room: String?) async -> String?, close: @escaping @Sendable (_ room: String) async -> Bool,
         findCoordinator: @escaping @Sendable () async -> RoomClaim,
         relay: @escaping NodeRelay, ask: @escaping @Sendable (NodeQuery) async -> [[UInt8]],
-        tell: @escaping @Sendable (NodeNotice) async -> Void, url: @escaping @Sendable (RoomClaim) -> String?
+        notify: @escaping @Sendable (NodeNotice) async -> Void, url: @escaping @Sendable (RoomClaim) -> String?
     ) {
         (self.claim, self.find, self.lighter, self.close) = (claim, find, lighter, close)
-        (self.findCoordinator, self.relay, self.ask, self.tell, self.url) = (findCoordinator, relay, ask, tell, url)
+        (self.findCoordinator, self.relay, self.ask, self.notify, self.url) = (findCoordinator, relay, ask, notify, url)
     }
 }
 

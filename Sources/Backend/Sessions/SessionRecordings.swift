@@ -83,7 +83,7 @@ package struct SessionRecordings: RecordingStore {
     /// Reads a file here, whichever node has written it: the disk may have come from another one.
     ///
     /// - Returns: nil if the file is missing.
-    /// - Throws: `StoreError`; `HTTPError.elsewhere` if another node holds the file, so that the request is passed on to it.
+    /// - Throws: `StoreError`; `HTTPError.elsewhere` if another node holds the file, so that the request is forwarded to it.
     func bytes(named name: String, of session: SessionID, _ user: UserID) async throws -> [UInt8]? {
         guard let recording = try await store.recordings(of: session, of: user).first(where: { $0.name == name }) else {
             throw StoreError.notFound

@@ -132,7 +132,7 @@ package struct SessionService: Sendable {
     /// Closes a user's rooms after its account or sessions have been deleted.
     func closeRooms(of user: UserID) async {
         for room in sessionRooms.endAll(of: user, at: .now) { await close(room) }
-        await rooms.tellOtherNodes(.sessions(of: user))
+        await rooms.notifyOtherNodes(.sessions(of: user))
         // `SessionMaintenance` retries failures.
         try? await recordings?.removeOrphaned()
     }
@@ -140,16 +140,16 @@ package struct SessionService: Sendable {
     /// Reloads the briefings of the user's sessions, for assistants that join from now on.
     func updateBriefings(of user: UserID) async {
         await updateBriefingsHere(of: user)
-        await rooms.tellOtherNodes(.sessions(of: user))
+        await rooms.notifyOtherNodes(.sessions(of: user))
     }
 
     func updateBriefingsHere(of user: UserID) async {
         for room in sessionRooms.rooms(of: user) { await sessionRooms.brief(room, from: store) }
     }
 
-    /// Another node has changed the user's sessions, or what assistants are told about the user: closes the rooms of those that have ended, and
-    /// reloads the briefings of the others.
-    func followSessions(of user: UserID) async {
+    /// Reloads the user's sessions after a change on another node: closes the rooms of sessions that have ended, and reloads the briefings of the
+    /// others.
+    func reloadSessions(of user: UserID) async {
         for room in sessionRooms.rooms(of: user) {
             guard let session = Session.id(ofRoom: room) else { continue }
             // A failure of the store is logged where it occurs.

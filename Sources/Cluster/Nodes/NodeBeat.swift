@@ -47,11 +47,11 @@ package struct NodeBeat: Hashable, Sendable {
     }
 }
 
-/// How much a node has to do.
+/// The load of a node.
 package struct NodeLoad: Hashable, Sendable {
     /// The node's busiest shard, from 0 to 1.
     package var busiest: Double
-    /// Open rooms and their participants; nil for a node of an earlier version, which does not say.
+    /// The numbers of open rooms and participants; nil for a node of an earlier version, which does not report them.
     package var rooms: Int?
     package var participants: Int?
 

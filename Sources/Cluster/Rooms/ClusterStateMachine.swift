@@ -39,7 +39,7 @@ package struct ClusterStateMachine: Sendable {
         case takenForEnded
         /// This node takes no new rooms from now on.
         case drain
-        /// How much this node has to do, about once a second.
+        /// The current load of this node, about once a second.
         case measured(NodeLoad)
         case deadlinePassed
     }
@@ -102,7 +102,7 @@ package struct ClusterStateMachine: Sendable {
     private var random: SplitMix64
 
     /// - Parameters:
-    ///   - beat: what this node announces of itself at first.
+    ///   - beat: the first beat of this node.
     ///   - seed: must differ between runs of the process.
     package init(_ beat: NodeBeat, seed: UInt64, at now: Instant) {
         self.beat = beat

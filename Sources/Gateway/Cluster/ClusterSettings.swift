@@ -31,8 +31,8 @@ package struct ClusterSettings: Sendable {
     package var handOver: @Sendable (_ room: String) async -> Void = { _ in }
     /// Called when another node continues a room.
     package var forget: @Sendable (_ room: String) -> Void = { _ in }
-    /// Called with the notices of other nodes.
-    package var follow: @Sendable (NodeNotice) async -> Void = { _ in }
+    /// Applies a notice from another node.
+    package var apply: @Sendable (NodeNotice) async -> Void = { _ in }
 
     package init(
         node name: String, place: EdgeSettings.Place, networks: [IPNetwork], address: NodeAddress, url: String? = nil,

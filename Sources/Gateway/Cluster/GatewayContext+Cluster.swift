@@ -5,7 +5,7 @@ internal import HTTPTypes
 internal import Identity
 internal import Sockets
 
-/// Whether another node has passed on the HTTP request that the current task handles, and has thereby chosen this one.
+/// Whether the HTTP request that the current task handles was forwarded by another node, which has thereby chosen this one.
 enum ForwardedRequest {
     @TaskLocal static var isCurrent = false
 }
@@ -31,7 +31,7 @@ extension GatewayContext {
                 else { return false }
                 return await nodes.close(room, at: address, signedBy: key)
             }, findCoordinator: { await coordination.find() }, relay: { coordination.relay($0) },
-            ask: { await queries.ask($0) }, tell: { await queries.tell($0) },
+            ask: { await queries.ask($0) }, notify: { await queries.notify($0) },
             url: { claim in
                 switch claim {
                 case .here: cluster.beat.url

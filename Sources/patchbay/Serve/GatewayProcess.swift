@@ -42,7 +42,7 @@ struct GatewayProcess: Sendable {
             settings.cluster?.handOver = { if $0 == RoomHomes.coordinatorRoom { await recovery.settleCalls() } }
             settings.cluster?.forget = { recovery.forget($0, inbox) }
         }
-        if let notices = backend?.notices { settings.cluster?.follow = { await notices.follow($0) } }
+        if let notices = backend?.notices { settings.cluster?.apply = { await notices.apply($0) } }
         let summarizer: any Summarizer =
             try configuration.chat.map { ChatSummarizer($0, sending: try OutgoingClient().outgoing(timeout: .seconds(60))) }
             ?? ExtractiveSummarizer()
@@ -64,7 +64,7 @@ struct GatewayProcess: Sendable {
             workers = dispatch
             let routes =
                 AssistantRoutes.routes(
-                    assistants, keys: keys, store: backend?.store.assistants, changed: { await rooms.tellOtherNodes(.assistants) })
+                    assistants, keys: keys, store: backend?.store.assistants, changed: { await rooms.notifyOtherNodes(.assistants) })
                 + ToolRoutes.routes(tools, keys: keys)
                 + DispatchRoutes.routes(dispatch, keys: keys)
                 + LiveKitRoutes.routes(rooms, dispatch, backend?.roomRecordings, keys: keys)

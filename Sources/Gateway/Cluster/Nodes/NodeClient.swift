@@ -15,7 +15,7 @@ struct NodeClient: Sendable {
 
     private static let timeout = Duration.seconds(30)
     private static let responseBytesMax = 64 << 20
-    /// Of a forwarded request: a recording of more than a day, whose track had 24 kbit/s.
+    /// Maximum length of the response to a forwarded request: a recording of a day at 24 kbit/s has 260 MB.
     private static let forwardedBytesMax = 512 << 20
 
     /// - Parameter serverName: in the certificates of nodes; nil for the hosts of their addresses.

@@ -36,9 +36,9 @@ struct NodeQueries: Sendable {
         }
     }
 
-    /// Returns when all other nodes that run have followed a notice, or have not answered within two seconds. Those are told again until they
-    /// answer or end, for a minute.
-    func tell(_ notice: NodeNotice) async {
+    /// Sends a notice to all other running nodes. Returns when it has taken effect on them, or after two seconds. To a node that has not
+    /// responded, the notice is sent again for up to a minute.
+    func notify(_ notice: NodeNotice) async {
         // Encoding identifiers cannot fail.
         guard let bytes = try? JSON.encode(notice, names: .asDeclared) else { return }
         await withTaskGroup { group in
@@ -46,11 +46,11 @@ struct NodeQueries: Sendable {
                 let node = beat.node.description
                 let sealed = SealedBox.seal(bytes, with: key, at: node)
                 group.addTask {
-                    if await isTold(node, sealed) || !notice.mustArrive { return }
+                    if await send(sealed, to: node) || !notice.mustArrive { return }
                     Task {
                         for _ in 0..<Self.repetitionsMax {
                             try? await Task.sleep(for: Self.repetitionInterval)
-                            if await isTold(node, sealed) { return }
+                            if await send(sealed, to: node) { return }
                         }
                     }
                 }
@@ -58,24 +58,24 @@ struct NodeQueries: Sendable {
         }
     }
 
-    /// - Returns: true also for a node that does not run.
-    private func isTold(_ node: String, _ sealed: [UInt8]) async -> Bool {
+    /// - Returns: whether the node has responded; true also if it does not run.
+    private func send(_ sealed: [UInt8], to node: String) async -> Bool {
         guard let address = cluster.other(named: node)?.address.flatMap(NodeAddress.init) else { return true }
         return await client.ask(sealed, path: Self.noticesPath, at: address) != nil
     }
 
-    /// The routes for queries and notices of other nodes. Only their port has them.
+    /// The routes for queries and notices from other nodes. Only the nodes' port has them.
     var routes: [Route] { [queries, notices] }
 
     private var notices: Route {
         Route(
-            .post, RoutePath(stringLiteral: Self.noticesPath), "Follows a notice of another node", access: .open,
+            .post, RoutePath(stringLiteral: Self.noticesPath), "Applies a notice from another node", access: .open,
             responses: [.noContent]
         ) { request, _ in
             guard let text = SealedBox.open(request.body, with: key, at: cluster.identity.description),
                 let notice = try? JSON.decode(NodeNotice.self, from: text, names: .asDeclared)
             else { throw HTTPError(.badRequest, "not a notice to this node, sealed with the cluster's key") }
-            await cluster.follow(notice)
+            await cluster.apply(notice)
             return HTTPServerResponse(status: .noContent)
         }
     }

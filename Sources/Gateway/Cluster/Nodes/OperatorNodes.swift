@@ -2,7 +2,7 @@ internal import Backend
 internal import Cluster
 internal import HTTPServer
 
-/// The nodes that run, for operators: how they are, and which one answers a request.
+/// The state of all running nodes, for operators, and the choice of the node that responds to a request.
 struct OperatorNodes: Sendable {
     struct Running: Sendable {
         var local: NodeBeat
@@ -16,9 +16,8 @@ struct OperatorNodes: Sendable {
     /// Nil for a gateway that runs alone.
     let running: (@Sendable () -> Running)?
 
-    /// Refuses a request for another node: one that runs gets it instead.
-    ///
     /// - Parameter wanted: a name as in the configuration; nil for any node.
+    /// - Throws: `HTTPError.elsewhere` for another running node, so that the request is forwarded to it; `nodeNotFound`.
     func check(_ wanted: String?) throws(HTTPError) {
         guard let wanted, wanted != name else { return }
         let others = running?().others ?? []

@@ -71,7 +71,7 @@ extension ClusterRooms {
 
     // MARK: New rooms
 
-    /// As `locate`, but a room without a home is left to another node that has clearly less to do, if there is one.
+    /// Like `locate`, but leaves a room without a home to another node whose load is clearly lower, if there is one.
     ///
     /// - Parameter completion: called on any thread.
     func place(_ room: String, completion: @escaping @Sendable (Place) -> Void) {
@@ -81,7 +81,7 @@ extension ClusterRooms {
         }
     }
 
-    /// Another node that takes a new room because it has clearly less to do; nil if this node takes it, or the room has a home.
+    /// Another node that takes a new room because its load is clearly lower; nil if this node takes it, or the room has a home.
     ///
     /// - Parameter room: nil for one whose name is new.
     func lighterNode(for room: String?) async -> NodeBeat? {
@@ -102,7 +102,7 @@ extension ClusterRooms {
         return Placement.home(local: ownBeat(isDraining: isDraining), others: others).flatMap { home in others.first { $0.node == home } }
     }
 
-    /// What this node announces of itself.
+    /// The current beat of this node.
     func ownBeat(isDraining: Bool) -> NodeBeat {
         var own = beat
         (own.isDraining, own.load) = (isDraining, state.withLock(\.load))

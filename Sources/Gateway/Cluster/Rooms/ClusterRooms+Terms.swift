@@ -34,7 +34,7 @@ extension ClusterRooms: ClusterNode.Rooms {
         for completion in waiting { completion(.here) }
     }
 
-    /// A new room cannot be opened now. Whoever asks next tries again.
+    /// Releases a new room that cannot be opened now. The next request for it claims it again.
     private func giveUp(_ room: String, _ epoch: RoomEpoch) {
         let waiting = state.withLock { state -> [@Sendable (Place) -> Void]? in
             guard state.homes[room]?.epoch == epoch else { return nil }

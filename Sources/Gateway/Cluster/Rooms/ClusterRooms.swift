@@ -37,7 +37,7 @@ final class ClusterRooms: Sendable {
         var homes: [String: Home] = [:]
         var others: [NodeIdentity: NodeBeat] = [:]
         var isNameTaken = false
-        /// How much this node has to do, as it was announced last.
+        /// The load that was announced last.
         var load = NodeLoad()
         /// Called with each node that ends while the broker works.
         var onEndedNode: (@Sendable (NodeBeat) -> Void)?
@@ -48,7 +48,7 @@ final class ClusterRooms: Sendable {
     let identity: NodeIdentity
     private let nats: NATSSettings
     let forget: @Sendable (_ room: String) -> Void
-    let follow: @Sendable (NodeNotice) async -> Void
+    let apply: @Sendable (NodeNotice) async -> Void
     let beat: NodeBeat
     let directory: RoomDirectory
     let mailboxes: [Mailbox<ShardMessage>]
@@ -71,7 +71,7 @@ final class ClusterRooms: Sendable {
         var nats = settings.nats
         nats.subjects = [ClusterNode.beatSubject]
         (self.nats, self.directory, self.mailboxes, self.metrics) = (nats, directory, mailboxes, metrics)
-        (prepare, handOver, forget, follow) = (settings.prepare, settings.handOver, settings.forget, settings.follow)
+        (prepare, handOver, forget, apply) = (settings.prepare, settings.handOver, settings.forget, settings.apply)
     }
 
     // MARK: Running
@@ -118,8 +118,8 @@ final class ClusterRooms: Sendable {
         case .connected:
             counters.isConnected.store(true, ordering: .relaxed)
             state.withLock { $0.reported = nil }
-            // Others may have taken this node for ended, and have told it nothing.
-            Task { [follow] in await follow(.assistants) }
+            // While the connection was lost, other nodes may have sent no notices to this one.
+            Task { [apply] in await apply(.assistants) }
             log.notice("connected to the cluster", metadata: ["node": "\(identity)"])
         case .disconnected:
             counters.isConnected.store(false, ordering: .relaxed)
@@ -129,7 +129,7 @@ final class ClusterRooms: Sendable {
         node.handle(event)
     }
 
-    /// Announces how much this node has to do, as its shards have published it.
+    /// Announces this node's load, as its shards have published it.
     private func announceLoad(of node: ClusterNode) async {
         repeat {
             let shards = metrics.snapshot

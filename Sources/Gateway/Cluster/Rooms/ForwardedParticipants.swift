@@ -19,7 +19,7 @@ final class ForwardedParticipants {
         (self.context, self.slots) = (context, slots)
     }
 
-    /// Connections that the node forwards from now on are left alone: their clients would come back through it again.
+    /// Leaves connections alone that the node forwards from now on: their clients would reconnect through it.
     func nodeDrains(_ name: String) {
         for slot in 0..<slots.count {
             if let participant = slots[slot], participant.forwarder == name, participant.link.isUp { leaving.append(participant.handle) }

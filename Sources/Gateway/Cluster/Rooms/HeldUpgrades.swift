@@ -59,7 +59,7 @@ final class HeldUpgrades {
         let completion = { @Sendable [mailbox = context.mailbox] (place: ClusterRooms.Place) in
             _ = mailbox.send(.cluster(.located(upgrade: number, place)))
         }
-        // A node that another one has chosen takes the room, and so does this one if the node that it has chosen did not.
+        // A node takes the room if another one has chosen it, or if the node that it has chosen itself did not.
         if entry.isRepeated || entry.upgrade.request.hops > 0 {
             cluster.locate(entry.room, completion: completion)
         } else {

@@ -73,7 +73,7 @@ final class ConnectionAdmission {
         }
     }
 
-    /// The other nodes that a client learns. A node that drains is no other node to anybody.
+    /// URLs of other nodes for a client's `hello`, without nodes that drain.
     private func nodes(for received: ReceivedRequest) -> [String]? {
         gateway.cluster?.nodes(forwarded: received.hops > 0 && !drain.isDraining)
     }
