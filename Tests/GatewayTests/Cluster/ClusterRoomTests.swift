@@ -19,9 +19,7 @@ struct ClusterRoomTests {
 
     init() throws {
         cluster = try TestCluster()
-        first = try cluster.start()
-        second = try cluster.start()
-        try cluster.meet(first, second)
+        (first, second) = try cluster.startPair()
     }
 
     @Test func participantsMeetWhateverNodeTheyConnectTo() throws {

@@ -37,7 +37,7 @@ final class CoordinatedNode: Sendable {
             recovery.leaveCalls()
             inbox.post(.resign)
         }
-        settings.follow = { [notices = backend.notices] in await notices.follow($0) }
+        settings.apply = { [notices = backend.notices] in await notices.apply($0) }
         var services: (calls: CallService, dispatch: DispatchService, writer: AuditEventWriter)?
         gateway = try TestGateway(
             auditEvents: backend.auditEvents, recordings: backend.recordings, calls: backend.callInbox, dispatch: inbox,
@@ -50,7 +50,7 @@ final class CoordinatedNode: Sendable {
                 let sessions = backend.sessionService(rooms, keys: keys)
                 services = (calls, dispatch, backend.auditEventWriter(sessions, summarizer: ExtractiveSummarizer()))
                 let assistants = AssistantRoutes.routes(
-                    backend.assistants, keys: keys, store: store.assistants, changed: { await rooms.tellOtherNodes(.assistants) })
+                    backend.assistants, keys: keys, store: store.assistants, changed: { await rooms.notifyOtherNodes(.assistants) })
                 return backend.routes(sessions, calls) + DispatchRoutes.routes(dispatch, keys: keys) + assistants
                     + LiveKitRoutes.routes(rooms, dispatch, nil, keys: keys)
             }
@@ -69,6 +69,13 @@ final class CoordinatedNode: Sendable {
                 try await written
             })
         try cluster.connected(gateway)
+    }
+
+    /// Starts two nodes, and waits until they know each other.
+    static func pair(_ cluster: TestCluster, _ store: Store) throws -> (CoordinatedNode, CoordinatedNode) {
+        let (first, second) = (try CoordinatedNode(cluster, store), try CoordinatedNode(cluster, store))
+        try cluster.meet(first.gateway, second.gateway)
+        return (first, second)
     }
 
     var isCoordinator: Bool { get throws { try gateway.value(Counter(name: "patchbay_cluster_coordinator")) == 1 } }

@@ -18,9 +18,7 @@ final class CoordinatorTests {
     init() async throws {
         let store = try StorePlace(directory: directory).open(masterKeys: [MasterKey()])
         cluster = try TestCluster()
-        first = try CoordinatedNode(cluster, store)
-        second = try CoordinatedNode(cluster, store)
-        try cluster.meet(first.gateway, second.gateway)
+        (first, second) = try CoordinatedNode.pair(cluster, store)
         let now = WallTime(milliseconds: TestToken.now * 1_000)
         ann = try await store.accounts.user(issuer: "tests", subject: "ann", email: nil, at: now).id
         bob = try await store.accounts.user(issuer: "tests", subject: "bob", email: nil, at: now).id

@@ -28,6 +28,13 @@ final class TestCluster {
         return gateway
     }
 
+    /// Starts two gateways, and waits until they know each other.
+    func startPair() throws -> (TestGateway, TestGateway) {
+        let (first, second) = (try start(), try start())
+        try meet(first, second)
+        return (first, second)
+    }
+
     func connected(_ gateway: TestGateway) throws {
         try Patience.until("the gateway is connected to the cluster") {
             try gateway.value(Counter(name: "patchbay_cluster_connected")) == 1

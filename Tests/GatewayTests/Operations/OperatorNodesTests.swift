@@ -76,9 +76,7 @@ struct ClusterOperationsTests {
 
     init() throws {
         cluster = try TestCluster()
-        first = try cluster.start()
-        second = try cluster.start()
-        try cluster.meet(first, second)
+        (first, second) = try cluster.startPair()
     }
 
     private func ask(_ gateway: TestGateway, _ path: String) throws -> HTTPAnswer {
