@@ -1,6 +1,6 @@
 // The nodes of a cluster as table rows. Pure functions.
 
-// From here on a node is busy; above half of it, it leaves new rooms to others that have clearly less to do.
+// The load from which a node is shown as busy.
 const BUSY = 0.9
 
 const share = (value) => `${Math.round(value * 100)} %`
