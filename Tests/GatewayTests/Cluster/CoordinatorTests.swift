@@ -108,6 +108,31 @@ final class CoordinatorTests {
         }
     }
 
+    /// The room goes on, so its jobs do, too.
+    @Test func agentMovesWithItsRoomWhenTheHomeDrains() throws {
+        let (coordinator, other) = try first.isCoordinator ? (first, second) : (second, first)
+        let worker = try coordinator.worker(of: "helper")
+        let token = TestToken.joining("r", as: "ann") {
+            $0.roomSettings = TokenRoomSettings(agents: [TokenAgent(agentName: "helper")])
+        }
+        let ann = try Caller(on: other.gateway.webSocket(.upgrade(token: token)), goingOnAfter: 0)
+        #expect(try other.gateway.homeRooms == 1)
+        let offer = try worker.read(until: #""type":"job.offered""#)
+        let job = try #require(offer.firstMatch(of: /"id":"(JB_[^"]+)"/)).1
+        try worker.send(text: #"{"type":"job.accept","id":2,"data":{"job":"\#(job)"}}"#)
+        let accepted = try worker.read(until: #""re":2"#)
+        let agentToken = String(try #require(accepted.firstMatch(of: /"livekit_token":"([^"]+)"/)).1)
+        let agent = try Caller(on: other.gateway.webSocket(.upgrade(token: agentToken)), goingOnAfter: 0)
+        other.gateway.gateway.drain()
+        #expect(try ann.closeCode() == 4005)
+        #expect(try agent.closeCode() == 4005)
+        _ = try Caller(movedFrom: ann, to: coordinator.gateway)
+        _ = try Caller(movedFrom: agent, to: coordinator.gateway)
+        try worker.send(text: #"{"type":"ping","id":3,"data":{"t":1}}"#)
+        let next = try worker.read(until: #""type":"#)
+        #expect(next.contains(#""re":3"#), "the job is not cancelled: \(next)")
+    }
+
     @Test func requestsAboutCallsAndJobsAreAnsweredByAnyNode() throws {
         let phone = try first.device(of: ann)
         let started = try phone.start(.user(Identity(text: bob.text)))

@@ -228,11 +228,13 @@ final class RoomHost {
 
     func closeRoom(_ index: Int) {
         guard let hosted = table[index] else { return }
+        // A room whose term has ended goes on at another node, with its agents.
+        let isOver = !hosted.term.hasEnded
         // Before another shard may open a room of that name.
-        context.gateway.dispatch?.post(.roomEnded(hosted.name))
+        if isOver { context.gateway.dispatch?.post(.roomEnded(hosted.name)) }
         context.gateway.directory.release(hosted.name)
         table.remove(index)
-        if !hosted.term.hasEnded { context.gateway.cluster?.closed(hosted.name) }
+        if isOver { context.gateway.cluster?.closed(hosted.name) }
     }
 
     /// Publishes to the directory whether a limited room is full, when its number of participants has changed.
