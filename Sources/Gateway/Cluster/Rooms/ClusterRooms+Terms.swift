@@ -16,8 +16,9 @@ extension ClusterRooms: ClusterNode.Rooms {
             let restored = restored(room, epoch, snapshot, former)
             let isPrepared = await prepare(room, restored?.image.room)
             guard isPrepared || restored != nil else { return giveUp(room, epoch) }
-            // The term may have ended meanwhile.
-            guard let restored, state.withLock({ $0.homes[room] != nil }) else { return becameReady(room) }
+            // The term may have ended meanwhile, and another one may have begun.
+            guard state.withLock({ $0.homes[room]?.epoch.claim == epoch.claim }) else { return }
+            guard let restored else { return becameReady(room) }
             let shard = directory.claimVacant(room, for: Int(truncatingIfNeeded: epoch.claim % UInt64(mailboxes.count)))
             mailboxes[shard].send(.cluster(.restore(restored, done: { [weak self] in self?.becameReady(room) })))
         }
