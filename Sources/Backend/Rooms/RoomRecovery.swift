@@ -67,8 +67,16 @@ package struct RoomRecovery: Sendable {
         }
     }
 
-    /// Forgets the session of a room that has moved to another node.
-    package func forgetSession(of room: String) { sessionRooms.forget(room) }
+    /// Forgets the session of a room that has moved to another node, once the room's earlier events are stored: their turns belong to it.
+    package func forgetSession(of room: String) {
+        let (events, sessionRooms) = (events, sessionRooms)
+        let isTaken = events.append(
+            RoomWrite(room) { _ in
+                // Unless the room has come back.
+                if events.epoch(of: room) == nil { sessionRooms.forget(room) }
+            })
+        if !isTaken { sessionRooms.forget(room) }
+    }
 
     /// Announces the end of a room that no node can continue. Its session ends later, unless its user rejoins (`SessionMaintenance`).
     /// Call when this node has become the room's home.
