@@ -18,6 +18,8 @@ final class Commands: Sendable {
             while let line = readLine() {
                 guard let command = Self.command(line) else { continue }
                 waiting.withLock { $0.append(command) }
+                // exit(3) waits for the lock of the standard input, which a blocked reader holds (glibc 2.41).
+                if case .end = command { return }
             }
             if endsWithInput { waiting.withLock { $0.append(.end) } }
         }

@@ -115,14 +115,23 @@ struct AgentConsoleCommand: AsyncParsableCommand {
 
     private struct Line: Sendable {
         let text: String
-        let readAt: Instant
+        let readAt = MediaClock.now
+
+        init(_ bytes: Data) { text = String(decoding: bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes, as: UTF8.self) }
     }
 
     /// Lines of standard input. Read on a thread of its own, because reading blocks.
     private static func lines() -> AsyncStream<Line> {
         let (lines, sink) = AsyncStream.makeStream(of: Line.self, bufferingPolicy: .bufferingOldest(1_000))
         Thread.detachNewThread {
-            while let line = readLine() { sink.yield(Line(text: line, readAt: MediaClock.now)) }
+            // Not with readLine(), whose lock exit(3) waits for since glibc 2.41: the command would end with the next line only.
+            var rest = Data()
+            while case let data = FileHandle.standardInput.availableData, !data.isEmpty {
+                let lines = (rest + data).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+                for line in lines.dropLast() { sink.yield(Line(line)) }
+                rest = lines.last.map { Data($0) } ?? Data()
+            }
+            if !rest.isEmpty { sink.yield(Line(rest)) }
             sink.finish()
         }
         return lines
