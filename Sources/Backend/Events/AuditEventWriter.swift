@@ -91,6 +91,8 @@ package struct AuditEventWriter: Service {
         switch item {
         case .missing: break
         case .write(let write, let epoch):
+            // Only the coordinator writes about calls.
+            guard epoch != nil || !events.isInCluster || write.room != RoomHomes.coordinatorRoom else { return }
             do {
                 try await write.perform(epoch.map { RoomFence(write.room, $0, at: .now) })
             } catch StoreError.superseded(let number) {

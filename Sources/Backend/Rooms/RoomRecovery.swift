@@ -92,9 +92,20 @@ package struct RoomRecovery: Sendable {
     ///
     /// - Throws: `StoreError` if the store cannot be read now.
     package func continueCalls() async throws {
+        let (webhooks, events) = (webhooks, events)
+        // What an earlier coordinator stores from now on would be missing here.
+        try await events.performing(RoomHomes.coordinatorRoom) { fence in
+            if let fence { try await webhooks.raise(fence) }
+        }
         let open: [Open<CallInfo>] = try await open(WebhookWriter.callPrefix, except: [])
+        guard coordinates else { return }
         await calls.begin(with: open.map(\.content))
+        // This node may have lost the term meanwhile.
+        if !coordinates { leaveCalls() }
     }
+
+    /// Whether this node is the coordinator.
+    package var coordinates: Bool { events.epoch(of: RoomHomes.coordinatorRoom) != nil }
 
     /// Waits until the changes of calls are stored, for a few seconds: another node is about to become the coordinator.
     package func settleCalls() async { await events.settle([RoomHomes.coordinatorRoom], within: Self.settlingMax) }

@@ -26,6 +26,13 @@ extension Webhooks {
         for one in news { outlet.tell(one) }
     }
 
+    /// Makes the store refuse what earlier homes of the fence's room write.
+    ///
+    /// - Throws: `superseded`.
+    package func raise(_ fence: RoomFence) async throws(StoreError) {
+        try await database.write { db in try RoomEpochs.check(fence, in: db) }
+    }
+
     /// Notes that a room is open at another node than before, or does nothing if it was not announced.
     ///
     /// - Parameters:

@@ -85,9 +85,9 @@ extension RoomRecovery {
         dispatch.post(.resign)
     }
 
-    /// Tries until the store answers: a coordinator that did not know the calls would end them.
+    /// Tries until the store answers, or another node is the coordinator: one that did not know the calls would end them.
     private func takeCallsOver(_ log: Logger?) async {
-        while true {
+        while coordinates {
             do {
                 return try await continueCalls()
             } catch {
