@@ -17,6 +17,8 @@ package struct CallCollaborators: Sendable {
     /// In a cluster, the name under which changes of all calls are stored in order, and refused once another node serves calls; nil: each
     /// call's room.
     package var writesAs: String?
+    /// How long a response waits until what it promises or lists is stored. A store that is slow or full must not stop calls.
+    package var storeWaitMax = Duration.seconds(1)
     /// Wakes the devices of a called user.
     package var push: @Sendable (PushRequest) -> Void = { _ in }
     /// Receives changes of who is talking in calls to the members of conversations.

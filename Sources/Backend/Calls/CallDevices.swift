@@ -3,10 +3,13 @@ internal import Wire
 
 /// Devices connected to users' and assistants' channels, and their owners once known.
 ///
-/// A device's requests are handled in order: they wait while the store is asked for its owner, or for those whom an earlier request calls.
+/// A device's requests are handled in order: they wait while the store is asked for its owner, or for those whom an earlier request calls,
+/// and while it stores a call that the device has started. What is sent to the device waits for that, too.
 struct CallDevices {
     /// Maximum number of requests of a device that wait for the store.
     private static let waitingRequestsMax = 32
+    /// Number of messages held back for a device at which all are sent.
+    private static let heldMessagesMax = 256
 
     private struct Device {
         let address: ChannelAddress
@@ -15,6 +18,8 @@ struct CallDevices {
         /// Whether somebody takes the waiting requests (`nextWaiting`).
         var isWaiting = true
         var waiting: Deque<(request: CallRequest, number: UInt64?)> = []
+        /// Messages that wait for `release`; nil: messages are sent at once.
+        var held: [[UInt8]]?
     }
 
     enum Admission {
@@ -64,6 +69,25 @@ struct CallDevices {
         guard device.waiting.count < Self.waitingRequestsMax else { return .tooMany }
         devices[id]?.waiting.append((request, number))
         return .deferred
+    }
+
+    /// Holds messages to a device back until `release`.
+    mutating func hold(_ id: DeviceID) { devices[id]?.held = [] }
+
+    func isHeld(_ id: DeviceID) -> Bool { devices[id]?.held != nil }
+
+    /// - Returns: false if no more messages may be held back.
+    mutating func keep(_ message: [UInt8], for id: DeviceID) -> Bool {
+        devices[id]?.held?.append(message)
+        return devices[id]?.held.map { $0.count < Self.heldMessagesMax } ?? true
+    }
+
+    /// Ends the hold.
+    ///
+    /// - Returns: the messages held back, in order.
+    mutating func release(_ id: DeviceID) -> [[UInt8]] {
+        defer { devices[id]?.held = nil }
+        return devices[id]?.held ?? []
     }
 
     /// - Returns: the owner, if it was known.

@@ -182,6 +182,14 @@ package final class CallRooms: Sendable {
 
     func trace(of room: String) -> TraceContext? { traces.withLock { $0[room] } }
 
+    /// Replaces all rooms by those of calls that another node has left: members who have left a call may not join.
+    func begin(with calls: [CallInfo]) {
+        let rooms = calls.map { call in
+            (call.room, Set(call.members.filter { $0.state == .left }.map { $0.party.identity }))
+        }
+        excluded.withLock { $0 = Dictionary(rooms) { first, _ in first } }
+    }
+
     func admit(_ user: Identity, to room: String) {
         _ = excluded.withLock { $0[room, default: []].remove(user) }
     }

@@ -2,7 +2,6 @@ internal import Engine
 internal import HTTPServer
 internal import HTTPTypes
 internal import Identity
-internal import Logging
 internal import ServiceLifecycle
 internal import Store
 internal import Wire
@@ -13,42 +12,38 @@ internal import Wire
 /// Shards reach it through the bounded `CallInbox`; HTTP handlers call its methods. `run()` returns once the inbox is finished, that is
 /// when the gateway has stopped. Calls then end; only in a cluster the next coordinator continues them, as far as they are stored.
 package actor CallService: Service {
-    /// How long a response waits until what it promises or lists is stored.
-    private static let storeWaitMax = Duration.seconds(1)
-
-    private let inbox: CallInbox
-    /// Webhooks and the history of calls are stored in order with the events of the calls' rooms.
-    private let auditEvents: AuditEventQueue
-    private let accounts: AccountService
-    private let callees: Callees
-    private let webhookStore: Webhooks
-    private let rooms: RoomService
-    private let tokens: RoomTokenMinter
-    private let collaborators: CallCollaborators
-    private let log = Logger(label: "patchbay.calls")
-    private var calls: CallStateMachine
-    private var devices = CallDevices()
+    let inbox: CallInbox
+    let accounts: AccountService
+    let callees: Callees
+    let rooms: RoomService
+    let tokens: RoomTokenMinter
+    let collaborators: CallCollaborators
+    var calls: CallStateMachine
+    var devices = CallDevices()
     /// Assistants' processes that take jobs instead of calls.
-    private var workers: Set<DeviceID> = []
-    private var exchange = Exchange()
-    private var history = CallHistory()
-    private var conversations = ConversationAudio()
-    private var pushes = CallPushes()
-    private let settings: CallSettings
+    var workers: Set<DeviceID> = []
+    var exchange = Exchange()
+    var records: CallRecords
+    var pushes = CallPushes()
+    let settings: CallSettings
     private var timer = DeadlineTimer()
-    private var phase = Phase.serving
-    private var isClosingIdleDevices = false
+    var phase = Phase.serving
+    /// Another node has become the coordinator.
+    var isElsewhere = false
+    var isClosingIdleDevices = false
 
-    private enum Phase {
+    enum Phase {
         case serving, draining, ended
     }
 
     /// The HTTP request being handled, if any, and follow-up inputs caused by effects.
-    private struct Exchange {
+    struct Exchange {
         var lastNumber: UInt64 = 0
         var host: String?
         var outcome: Result<CallReply, CallError>?
         var followUps: [CallStateMachine.Input] = []
+        /// The call of the last reply to a device.
+        var repliedCall: CallInfo?
     }
 
     init(
@@ -56,16 +51,14 @@ package actor CallService: Service {
         rooms: RoomService, tokens: RoomTokenMinter, settings: CallSettings, collaborators: CallCollaborators
     ) {
         self.inbox = inbox
-        self.auditEvents = auditEvents
         self.accounts = accounts
         callees = Callees(accounts: accounts, conversations: conversations)
-        self.webhookStore = webhookStore
+        records = CallRecords(auditEvents: auditEvents, webhookStore: webhookStore, collaborators: collaborators)
         self.rooms = rooms
         self.tokens = tokens
         self.collaborators = collaborators
         self.settings = settings
         calls = CallStateMachine(settings: settings, seed: .random(in: 0 ... .max))
-        auditEvents.addSource()
     }
 
     package func run() async throws {
@@ -75,7 +68,7 @@ package actor CallService: Service {
             }
             phase = .ended
             timer.cancel()
-            auditEvents.finish()
+            records.finish()
         }
     }
 
@@ -93,7 +86,7 @@ package actor CallService: Service {
     func perform(_ request: CallRequest, of user: UserID, host: String?) async throws -> CallReply {
         let (request, unknown) = try await callees.resolve(request, of: Identity(text: user.text))
         let reply = try answer(to: request, of: user, unknown: unknown, host: host)
-        if case .start = request, let call = reply.call { await settle([call.room]) }
+        if case .start = request, let call = reply.call { await records.settle([call.room]) }
         return reply
     }
 
@@ -123,12 +116,7 @@ package actor CallService: Service {
     /// Waits until the calls that the user has recently left are in the history, so that a client finds a call there once it was told of
     /// its end.
     func settleHistory(of user: UserID) async {
-        await settle(calls.left(by: Identity(text: user.text)).map(\.room))
-    }
-
-    /// Waits until what was written about the calls of these rooms is stored.
-    private func settle(_ rooms: [String]) async {
-        await auditEvents.settle(collaborators.writesAs.map { [$0] } ?? rooms, within: Self.storeWaitMax)
+        await records.settle(calls.left(by: Identity(text: user.text)).map(\.room))
     }
 
     /// Whether a user is called and has not answered.
@@ -160,10 +148,10 @@ package actor CallService: Service {
         send(message, to: devices.greeted(of: owner))
     }
 
-    private static let noAnswer = CallError(.limitExceeded, "the gateway cannot answer now; try again", retryable: true)
+    static let noAnswer = CallError(.limitExceeded, "the gateway cannot answer now; try again", retryable: true)
 
-    private func checkNotEnded() throws(CallError) {
-        guard phase != .ended else { throw Self.noAnswer }
+    func checkNotEnded() throws(CallError) {
+        guard phase != .ended, !isElsewhere else { throw Self.noAnswer }
     }
 
     // MARK: Inputs
@@ -210,7 +198,9 @@ package actor CallService: Service {
         case .begin(let stored, let done):
             begin(with: stored)
             done(())
-        case .resign: begin(with: [])
+        case .resign:
+            begin(with: [])
+            isElsewhere = true
         }
     }
 
@@ -226,16 +216,16 @@ package actor CallService: Service {
     /// Replaces the calls by those that another node has left, or by none.
     private func begin(with stored: [CallInfo]) {
         timer.cancel()
+        isElsewhere = false
         calls = CallStateMachine(settings: settings, seed: .random(in: 0 ... .max))
         calls.restore(stored, at: .now)
-        (history, conversations, pushes) = (CallHistory(continuing: stored), ConversationAudio(continuing: stored), CallPushes())
-        for call in stored {
-            for member in call.members where member.state == .joined { inbox.rooms.admit(member.party.identity, to: call.room) }
-        }
+        records.begin(with: stored)
+        pushes = CallPushes()
+        inbox.rooms.begin(with: stored)
         arm()
     }
 
-    private func handle(_ input: CallStateMachine.Input) {
+    func handle(_ input: CallStateMachine.Input) {
         exchange.followUps.append(input)
         while !exchange.followUps.isEmpty {
             var effects: [CallStateMachine.Effect] = []
@@ -256,226 +246,5 @@ package actor CallService: Service {
     private func deadlinePassed() {
         timer.disarm()
         if phase != .ended { handle(.deadlinePassed) }
-    }
-
-    // MARK: Devices
-
-    private func identify(_ device: DeviceID, _ subject: UserTokens.Subject) async {
-        do {
-            let user = try await accounts.user(subject)
-            devices.identify(device, as: Identity(text: user.text))
-            // If the token was revoked before the device was registered, `closeDevices` has missed it.
-            guard try await accounts.user(subject) == user else { return close(device, .tokenRevoked) }
-            greet(device)
-        } catch is HTTPError {
-            close(device, .tokenRevoked)
-        } catch {
-            // The store is unavailable: let the device reconnect.
-            close(device, .serverShutdown)
-        }
-    }
-
-    private func greet(_ device: DeviceID) {
-        guard let owner = devices.greet(device) else { return }
-        handle(.connected(device, of: owner))
-    }
-
-    /// - Parameter wait: called if the request waits for the store.
-    private func receive(_ request: CallRequest, number: UInt64?, from device: DeviceID, wait: () -> Void) {
-        let requester = CallStateMachine.Requester.device(device, id: number)
-        guard !workers.contains(device) else {
-            return answer(
-                .failure(CallError(.notAllowed, "a registered worker takes jobs; its agent leaves the room to hang up")), requester)
-        }
-        switch devices.admit(request, number: number, from: device) {
-        case .handle where Callees.needsNoLookup(request): handle(.request(request, from: requester))
-        case .handle:
-            devices.pause(device, with: request, number: number)
-            wait()
-        case .deferred, .unknownDevice: break
-        case .tooMany:
-            answer(
-                .failure(CallError(.limitExceeded, "wait for `hello` and for the answers to earlier requests", retryable: true)), requester)
-        }
-    }
-
-    /// Handles a device's waiting requests in order.
-    private func workOff(_ device: DeviceID) async {
-        while let (request, number) = devices.nextWaiting(of: device) {
-            let requester = CallStateMachine.Requester.device(device, id: number)
-            guard let owner = devices.owner(of: device) else { continue }
-            do {
-                let (resolved, unknown) = try await callees.resolve(request, of: owner)
-                if phase != .ended { handle(.request(resolved, from: requester, unknown: unknown)) }
-            } catch {
-                // The protocol's errors have no code for failures of the store.
-                answer(.failure(error as? CallError ?? Self.noAnswer), requester)
-            }
-        }
-    }
-
-    private func close(_ device: DeviceID, _ reason: CloseReason) {
-        guard let address = devices.address(of: device) else { return }
-        if devices.remove(device) != nil { handle(.disconnected(device)) }
-        send(.close(address.number, reason), to: address.shard)
-    }
-
-    /// In a drain, disconnect devices without a call at once: they would miss new calls here.
-    private func closeIdleDevices() {
-        // Closing a device is an input, too.
-        guard !isClosingIdleDevices else { return }
-        isClosingIdleDevices = true
-        defer { isClosingIdleDevices = false }
-        for (owner, ids) in devices.byOwner where calls.snapshot(of: owner).isEmpty {
-            for id in ids { close(id, .serverShutdown) }
-        }
-    }
-
-    private func send(_ command: ChannelCommand, to shard: Int) {
-        rooms.shards.send(.device(command), shard)
-    }
-
-    private func send(_ message: [UInt8], to ids: [DeviceID]) {
-        for (shard, addresses) in Dictionary(grouping: ids.compactMap(devices.address), by: \.shard) {
-            send(.send(message, to: addresses.map(\.number)), to: shard)
-        }
-    }
-
-    // MARK: Rooms
-
-    private func note(_ change: CallRoomChange, in call: CallID) {
-        switch change {
-        case .joined(let identity):
-            guard let party = CallParty(text: identity.text) else { return }
-            applyDecisions(to: party, in: call)
-            handle(.joinedRoom(call, party))
-        case .left(let identity):
-            if let party = CallParty(text: identity.text) { handle(.leftRoom(call, party)) }
-        case .ended: handle(.roomEnded(call))
-        }
-    }
-
-    /// Reapplies earlier decisions to a participant that has just joined, because the join may have raced with a leave or the end of the
-    /// call.
-    private func applyDecisions(to party: CallParty, in id: CallID) {
-        let room = CallInfo.room(of: id)
-        let identity = Identity(text: party.text)
-        guard let call = calls.ongoing(id) else { return rooms.send(.close(.roomClosed), to: room) }
-        guard let member = call.member(party) else { return }
-        if member.state == .left { return rooms.send(.remove(identity), to: room) }
-        if member.held { rooms.send(.hold(identity, true), to: room) }
-        if member.muted { rooms.send(.muteParticipant(identity, true), to: room) }
-    }
-
-    // MARK: Effects
-
-    private func perform(_ effect: CallStateMachine.Effect) {
-        switch effect {
-        case .greet(let device, let user, let calls):
-            let address = devices.address(of: device)
-            let hello = CallsHello(
-                server: collaborators.server, user: user, device: device, calls: calls, expiresIn: address?.expiresIn, nodes: address?.nodes
-            )
-            send(hello.bytes, to: [device])
-        case .send(let event, let ids): send(event.bytes, to: ids)
-        case .reply(let reply, let requester): answer(.success(reply), requester)
-        case .reject(let error, let requester): answer(.failure(error), requester)
-        case .admit(let user, let call, let requester): admit(user, to: call, requester)
-        case .close(let device):
-            guard let address = devices.address(of: device) else { return }
-            _ = devices.remove(device)
-            send(.close(address.number, .limit), to: address.shard)
-        case .dispatch(let assistant, let call):
-            if !collaborators.dispatch(assistant, call) {
-                exchange.followUps.append(.failed(call.id, .assistant(assistant), reason: "no process of this assistant is connected"))
-            }
-        case .recall(let assistant, let call): collaborators.recall(assistant, call)
-        case .hold(let party, let id, let held): rooms.send(.hold(Identity(text: party.text), held), to: CallInfo.room(of: id))
-        case .mute(let party, let id, let muted): rooms.send(.muteParticipant(Identity(text: party.text), muted), to: CallInfo.room(of: id))
-        case .remove(let party, let id):
-            let room = CallInfo.room(of: id)
-            inbox.rooms.exclude(Identity(text: party.text), from: room)
-            rooms.send(.remove(Identity(text: party.text)), to: room)
-        case .endRoom(let id):
-            let room = CallInfo.room(of: id)
-            inbox.rooms.close(room)
-            rooms.send(.close(.roomClosed), to: room)
-        // Noted before the others.
-        case .record: break
-        }
-    }
-
-    private func note(_ record: CallRecord) {
-        collaborators.operatorLog.changed(record)
-        if case .call(.started) = record.change, let trace = RequestContext.current?.trace {
-            inbox.rooms.setTrace(trace, of: record.call.room)
-        }
-        var announcement = collaborators.announcement(record)
-        announcement.call = history.note(record, at: .now)
-        announcement.audio = conversations.note(record)
-        store(announcement, in: record.call.room)
-        pushes.note(record, at: .now)
-        if case .member(let party, .invited) = record.change { push(record.call, to: party) }
-    }
-
-    private func store(_ announcement: Announcement, in room: String) {
-        guard !announcement.isEmpty else { return }
-        let (webhookStore, events, outlet, log) = (webhookStore, auditEvents, collaborators.conversations, log)
-        let isTaken = events.append(
-            RoomWrite(collaborators.writesAs ?? room) { fence in
-                do {
-                    try await events.persisting {
-                        try await webhookStore.announce(announcement, telling: outlet, fencedBy: fence, at: .now)
-                    }
-                } catch StoreError.superseded(let number) {
-                    throw StoreError.superseded(byNumber: number)
-                } catch {
-                    log.error("webhooks or the history of a call were lost", metadata: ["error": "\(error)"])
-                }
-            })
-        if !isTaken { log.error("webhooks or the history of a call were dropped; the store was too slow") }
-    }
-
-    /// Asks for a push to a called user without a connected device, once for each invitation.
-    private func push(_ call: CallInfo, to party: CallParty) {
-        guard let identity = party.user, let user = UserID(text: identity.text), devices.all(of: identity).isEmpty,
-            call.member(party)?.state == .invited, let invitedAt = pushes.take(call.id, party)
-        else { return }
-        collaborators.push(
-            PushRequest(.call(call), user: user, expiresAt: invitedAt + settings.ringTime, trace: inbox.rooms.trace(of: call.room)))
-    }
-
-    private func admit(_ user: Identity, to call: CallInfo, _ requester: CallStateMachine.Requester) {
-        let host: String? =
-            switch requester {
-            case .device(let device, _): devices.address(of: device)?.host
-            case .web: exchange.host
-            }
-        do throws(HTTPError) {
-            let party = CallParty(user)
-            let token = try tokens.roomToken(
-                to: call.room, for: user, host: host, name: call.caller == party ? call.callerName : "",
-                kind: party.isAssistant ? .agent : .standard)
-            inbox.rooms.admit(user, to: call.room)
-            // Use the effect's `call`: later effects of the same input may have changed the current one.
-            let reply = CallReply(call, livekitURL: token.url, livekitToken: token.text, roomName: call.room)
-            answer(.success(reply), requester)
-        } catch {
-            answer(.failure(CallError(error.status == .badRequest ? .invalidArgument : .unsupported, error.message)), requester)
-            exchange.followUps.append(.failed(call.id, CallParty(user), reason: "the gateway cannot issue a room token"))
-        }
-    }
-
-    private func answer(_ outcome: Result<CallReply, CallError>, _ requester: CallStateMachine.Requester) {
-        switch requester {
-        case .web: exchange.outcome = outcome
-        case .device(let device, let number):
-            guard let address = devices.address(of: device) else { return }
-            switch outcome {
-            case .success(let reply): if let number { send(reply.bytes(re: number), to: [device]) }
-            case .failure(let error):
-                send(.refuse(error.error.code, number.map { error.bytes(re: $0) }, to: address.number), to: address.shard)
-            }
-        }
     }
 }

@@ -9,8 +9,11 @@ struct Callees: Sendable {
 
     private static let tooManyUnknown = CallError(.limitExceeded, "too many callees were not found; wait a minute", retryable: true)
 
-    /// Whether a request can be handled without the store.
-    static func needsNoLookup(_ request: CallRequest) -> Bool { called(by: request).isEmpty && request.conversation == nil }
+    /// Whether a request, or its reply, waits for the store: it names users, or starts a call, which is stored first.
+    static func waitsForStore(_ request: CallRequest) -> Bool {
+        if case .start = request { return true }
+        return !called(by: request).isEmpty
+    }
 
     /// The users that a request calls: only the store knows whether they exist and are reachable. Empty if there are more than a call may
     /// have, because such a request is refused.
@@ -90,11 +93,6 @@ extension CallStart {
 }
 
 extension CallRequest {
-    /// The conversation whose members are called.
-    fileprivate var conversation: String? {
-        if case .start(let start) = self { start.conversation } else { nil }
-    }
-
     /// The request with the parties that it calls replaced.
     fileprivate func calling(_ replacement: (CallParty) -> CallParty) -> CallRequest {
         switch self {

@@ -18,11 +18,14 @@ final class CallTestGateway: Sendable {
     /// True in the tasks that store audit events and maintain the store: they read at any time, whatever a test does.
     @TaskLocal private static var isMaintenance = false
 
-    /// - Parameter observe: called for the store's operations other than those of its maintenance.
+    /// - Parameters:
+    ///   - observe: called for the store's operations other than those of its maintenance.
+    ///   - storing: when it returns, the events and changes of calls begin to be stored.
     init(
         settings: CallSettings = CallSettings(),
         collaborators: CallCollaborators = CallCollaborators(server: ServerInfo(version: "tests", node: "n")),
         observing observe: @escaping StoreObserver = { _, _, _ in },
+        storing: @escaping @Sendable () async -> Void = {},
         _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("calls-\(UUID().uuidString)").path
@@ -47,7 +50,10 @@ final class CallTestGateway: Sendable {
         self.backend = backend
         let (calls, writing) = (try #require(service), try #require(writer))
         Task { [directory] in
-            async let written: Void = Self.$isMaintenance.withValue(true) { try await writing.run() }
+            async let written: Void = Self.$isMaintenance.withValue(true) {
+                await storing()
+                try await writing.run()
+            }
             try await calls.run()
             try await written
             try store.close()

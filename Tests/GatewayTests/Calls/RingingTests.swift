@@ -46,6 +46,24 @@ struct RingingTests {
         #expect(caller.answered == ids)
     }
 
+    /// Otherwise a call that its caller knows could be lost with the gateway.
+    @Test func callerLearnsOfItsCallOnceItIsStored() async throws {
+        let (released, release) = AsyncStream.makeStream(of: Void.self)
+        var collaborators = CallCollaborators(server: ServerInfo(version: "tests", node: "n"))
+        collaborators.storeWaitMax = Patience.usual
+        let node = try CallTestGateway(collaborators: collaborators, storing: { for await _ in released { return } })
+        let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
+        let (caller, callee) = (try ann.device(), try bob.device())
+        let request = try caller.send(.start(CallStart(to: [bob.party])))
+        try callee.event(.incoming)
+        #expect(throws: DidNotHappen.self) { try caller.socket.next(within: .milliseconds(100)) }
+        release.yield()
+        let call = try caller.answer(to: request).get()
+        try caller.event(.started, of: call.id)
+        try caller.ask(.cancel(call.id))
+        #expect(try callee.event(.ended, of: call.id).call.status == .cancelled)
+    }
+
     @Test func cancelledCallStopsRinging() async throws {
         let node = try CallTestGateway()
         let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
