@@ -63,7 +63,13 @@ struct RoomRecoveryTests {
                 RoomService(shards: ShardControl(count: 0, homeShard: { _ in nil }, isDraining: { false }, send: { _, _ in })),
                 keys: KeysInUse(TestToken.keys), server: ServerInfo(version: "tests", node: "new"))
             let serving = Task { try await service.run() }
+            let coordinator = ClusterOfTwo.room(RoomHomes.coordinatorRoom)
+            cluster.old.host(coordinator, 1)
+            cluster.new.host(coordinator, 2)
             try await cluster.new.recovery.continueCalls()
+            await #expect(throws: StoreError.self, "the former coordinator stores nothing that the new one has not read") {
+                try await cluster.old.backend.auditEvents.performing(coordinator.name) { try await cluster.store.webhooks.raise($0!) }
+            }
             let user = cluster.user
             #expect(try await service.calls(of: user).map(\.id) == [call.id])
             _ = try await service.perform(.hangUp(call.id), of: user, host: nil)
@@ -88,6 +94,8 @@ struct RoomRecoveryTests {
             #expect(rooms.briefing(of: room.name)?.sessionId == session.id.text)
             #expect(rooms.reporting(of: room.name).reportsText)
             try node.recovery.forgetSession(of: room.name)
+            // Not before the room's earlier events are stored.
+            try await node.backend.auditEvents.performing(room.name) { _ in }
             #expect(rooms.joinError(for: room.name)?.code == .sessionEnded && rooms.rooms(of: cluster.user) == [])
 
             #expect(try await node.recovery.loadSession(of: room.name))
