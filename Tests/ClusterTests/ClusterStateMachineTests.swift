@@ -324,6 +324,56 @@ struct ClusterStateMachineTests {
         #expect(node.handle(.written(room: "r", .success(2))) == [.ended(room: "r", .closed)])
     }
 
+    @Test(arguments: [false, true]) func roomThatClosesDuringAWriteIsWrittenAgainWithoutItsSnapshot(isCollected: Bool) throws {
+        let node = Node()
+        let epoch = try node.begin("r")
+        #expect(node.handle(.changed(room: "r")) == [.collect(room: "r", isLast: false)])
+        var effects: [ClusterStateMachine.Effect] = []
+        if isCollected {
+            node.handle(.collected(room: "r", snapshot: [5]))
+            #expect(node.handle(.closed(room: "r")).isEmpty)
+            effects = node.handle(.written(room: "r", .success(2))) + node.pass(.seconds(1))
+        } else {
+            #expect(node.handle(.closed(room: "r")).isEmpty)
+            effects = node.handle(.collected(room: "r", snapshot: [5]))
+        }
+        #expect(effects == [.write(room: "r", RoomRecord(epoch: epoch, home: nil, snapshot: []), after: isCollected ? 2 : 1)])
+        #expect(node.handle(.written(room: "r", .success(3))) == [.ended(room: "r", .closed)])
+    }
+
+    @Test(arguments: [false, true]) func roomThatIsToMoveDuringAWriteMovesWithItsLastSnapshot(isCollected: Bool) throws {
+        let node = Node()
+        let epoch = try node.begin("r")
+        let home = RoomRecord(epoch: epoch, home: node.local, snapshot: [5])
+        node.handle(.changed(room: "r"))
+        if isCollected {
+            #expect(node.handle(.collected(room: "r", snapshot: [5])) == [.write(room: "r", home, after: 1)])
+            #expect(node.handle(.moved(room: "r")).isEmpty)
+        } else {
+            #expect(node.handle(.moved(room: "r")).isEmpty)
+            #expect(node.handle(.collected(room: "r", snapshot: [5])) == [.write(room: "r", home, after: 1)], "not halted")
+        }
+        let effects = node.handle(.written(room: "r", .success(2))) + node.pass(.seconds(1))
+        #expect(effects == [.collect(room: "r", isLast: true)])
+        let last = RoomRecord(epoch: epoch, home: nil, snapshot: [6])
+        #expect(node.handle(.collected(room: "r", snapshot: [6])) == [.write(room: "r", last, after: 2)])
+        #expect(node.handle(.written(room: "r", .success(3))) == [.ended(room: "r", .moved)])
+    }
+
+    /// The record of a write that was under way has the epoch that the store refuses.
+    @Test func epochIsRaisedOnlyByAWriteThatCarriesIt() throws {
+        let node = Node()
+        let epoch = try node.begin("r")
+        node.handle(.changed(room: "r"))
+        node.handle(.collected(room: "r", snapshot: [5]))
+        node.handle(.superseded(room: "r", byNumber: epoch.number + 1))
+        let effects = node.handle(.written(room: "r", .success(2))) + node.pass(.seconds(1))
+        #expect(effects == [.read(room: "r")])
+        #expect(node.machine.epoch(of: "r") == epoch)
+        let taken = stored(record(other, number: epoch.number + 1))
+        #expect(node.handle(.read(room: "r", taken)).contains(.ended(room: "r", .lost(to: other))))
+    }
+
     @Test func whoeverWantsARoomThatEndsGetsANewOne() throws {
         let node = Node()
         let epoch = try node.begin("r")

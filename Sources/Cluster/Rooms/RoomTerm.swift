@@ -24,6 +24,8 @@ struct RoomTerm {
     private var revision: UInt64?
     private(set) var operation: Operation?
     private(set) var ending: Ending?
+    /// Of the snapshot or write under way, which may have begun before `ending` and `raisedEpoch` were set.
+    private var carried = Carried()
     private var otherFields: [JSONValue.Member]
     private var isDirty = false
     /// A write was refused and the record has not been read since.
@@ -47,6 +49,13 @@ struct RoomTerm {
             confirmAt = now + ClusterLimits.confirmationInterval
             refreshAt = now + ClusterLimits.refreshInterval
         }
+    }
+
+    private struct Carried {
+        /// Nil if the term goes on after the write.
+        var ending: Ending?
+        /// Nil if the record has `epoch`.
+        var raisedEpoch: RoomEpoch?
     }
 
     private struct Promises {
@@ -82,7 +91,10 @@ struct RoomTerm {
         return true
     }
 
-    mutating func end(_ ending: Ending) { self.ending = ending }
+    mutating func end(_ ending: Ending) {
+        // A room that is over does not move.
+        if self.ending != .closed { self.ending = ending }
+    }
 
     /// The record may have changed without this node's knowledge.
     mutating func doubtRevision(at now: Instant) {
@@ -117,8 +129,9 @@ struct RoomTerm {
         if now >= schedule.refreshAt { isDirty = true }
         if needsWrite {
             guard now >= schedule.notBefore else { return nil }
-            guard ending != .closed else { return write([], after: revision) }
+            guard ending != .closed else { return write([], as: .closed, after: revision) }
             operation = .collecting
+            carried.ending = ending
             isDirty = false
             promises = Promises(covered: promises.given)
             return .collect(isLast: ending == .moved)
@@ -136,12 +149,15 @@ struct RoomTerm {
             giveBack()
             return nil
         }
-        return write(snapshot, home: ending == nil ? home : nil, after: revision)
+        guard ending != .closed else { return write([], as: .closed, after: revision) }
+        return write(snapshot, home: home, as: carried.ending, after: revision)
     }
 
-    private mutating func write(_ snapshot: [UInt8], home: NodeIdentity? = nil, after revision: UInt64) -> Step {
+    /// - Parameter home: unless this is the last write.
+    private mutating func write(_ snapshot: [UInt8], home: NodeIdentity? = nil, as ending: Ending?, after revision: UInt64) -> Step {
         operation = .writing
-        var record = RoomRecord(epoch: raisedEpoch ?? epoch, home: home, snapshot: snapshot)
+        carried = Carried(ending: ending, raisedEpoch: raisedEpoch)
+        var record = RoomRecord(epoch: raisedEpoch ?? epoch, home: ending == nil ? home : nil, snapshot: snapshot)
         record.otherFields = otherFields
         return .write(record, after: revision)
     }
@@ -167,10 +183,10 @@ struct RoomTerm {
             schedule = Schedule(writtenAt: now, after: schedule)
             let kept = promises.covered
             promises.covered = []
-            if let ending { return .ended(ending, kept: kept) }
-            guard let raisedEpoch else { return .continues(kept: kept) }
-            epoch = raisedEpoch
-            self.raisedEpoch = nil
+            if let ending, ending == carried.ending { return .ended(ending, kept: kept) }
+            guard let written = carried.raisedEpoch else { return .continues(kept: kept) }
+            epoch = written
+            if raisedEpoch == written { raisedEpoch = nil }
             return .raised(kept: kept)
         case .failure(let error):
             giveBack()
