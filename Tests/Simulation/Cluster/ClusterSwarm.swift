@@ -21,6 +21,8 @@ package struct ClusterSwarm: Sendable {
     var sharesName: Bool
     /// A node of a later version writes fields that others do not know.
     var hasLaterNode: Bool
+    /// Rooms are closed while clients are in them.
+    var closesFullRooms: Bool
 
     enum Fault: CaseIterable {
         case kill, suspend, drain
@@ -50,6 +52,7 @@ package struct ClusterSwarm: Sendable {
         if random.chance(0.3) { garbage = 0.05 }
         sharesName = random.chance(0.15)
         hasLaterNode = random.chance(0.3)
+        closesFullRooms = random.chance(0.5)
     }
 
     /// The broker may lose what it has acknowledged, so that promises are worth less.
@@ -58,7 +61,8 @@ package struct ClusterSwarm: Sendable {
     package var summary: String {
         let kinds = faults.map { "\($0.key) every \($0.value)" }.sorted().joined(separator: ", ")
         let messages = "messages: lost \(lost), repeated \(repeated), reordered \(reordered), garbage \(garbage)"
-        let odd = (sharesName ? ", a shared name" : "") + (hasLaterNode ? ", a later version" : "")
+        let odd = [(sharesName, "a shared name"), (hasLaterNode, "a later version"), (closesFullRooms, "full rooms close")]
+            .filter(\.0).map { ", " + $0.1 }.joined()
         return "\(roomCount) rooms of \(clientsPerRoom), latency up to \(latencyMax), drift \(clockDrift)\(odd); \(kinds); \(messages)"
     }
 }

@@ -21,6 +21,8 @@ package final class ClusterWorld: SimulatedWorld {
     private var clients: [SimulatedClient] = []
     private var homes: [String: [RoomEpoch: Int]] = [:]
     private var acknowledged: [String: Set<UInt64>] = [:]
+    /// The requests of rooms that have been closed.
+    private var closed: [String: Set<UInt64>] = [:]
     private var counts = (epochs: 0, acknowledged: 0, faults: 0)
     private var isOver = false
     package private(set) var failure: Failure?
@@ -146,8 +148,12 @@ package final class ClusterWorld: SimulatedWorld {
         acknowledged[room, default: []].insert(request)
     }
 
-    /// What is over need not be remembered.
-    func noteClosed(_ room: String) { acknowledged[room] = nil }
+    func noteClosed(_ room: String, _ accepted: Set<UInt64>) { closed[room, default: []].formUnion(accepted) }
+
+    func checkRestored(_ room: String, _ accepted: Set<UInt64>, by node: SimulatedNode) {
+        guard !swarm.losesAcknowledgedWrites else { return }
+        expect(closed[room]?.isDisjoint(with: accepted) ?? true, "\(room) has been closed, and comes back on node \(node.index)")
+    }
 
     private func checkHomes() {
         let names = nodes.filter(\.isUp).map(\.machine.local.name)
@@ -159,7 +165,7 @@ package final class ClusterWorld: SimulatedWorld {
             for client in clients where client.room == room {
                 expect(client.isConnected(to: home), "client \(client.index) is not connected to the home of \(room)")
             }
-            let missing = (acknowledged[room] ?? []).subtracting(home.rooms[room]?.accepted ?? [])
+            let missing = (acknowledged[room] ?? []).subtracting(closed[room] ?? []).subtracting(home.rooms[room]?.accepted ?? [])
             if !swarm.losesAcknowledgedWrites {
                 expect(missing.isEmpty, "\(missing.count) acknowledged requests of \(room) are lost: \(missing.min() ?? 0)")
             }

@@ -18,7 +18,6 @@ final class SimulatedNode {
     private(set) var rooms: [String: SimulatedRoom] = [:]
     private var promises: [PromiseID: (client: Int, request: UInt64, since: Instant)] = [:]
     private var requesters: [RequesterID: (client: Int, attempt: Int, since: Instant)] = [:]
-    private var closing: Set<String> = []
     private(set) var isDraining = false
     private var lastID: UInt64 = 0
     private var pendingRequests: [Int: (ClusterStateMachine.Input)] = [:]
@@ -61,7 +60,7 @@ final class SimulatedNode {
         guard state == .down else { return }
         run += 1
         state = .running
-        (rooms, promises, requesters, pendingRequests, held, closing) = ([:], [:], [:], [:], [], [])
+        (rooms, promises, requesters, pendingRequests, held) = ([:], [:], [:], [:], [])
         (isConnected, isDraining, wakeAt) = (false, false, nil)
         let beat = NodeBeat(node: Self.identity(index, world), number: 0, build: "1")
         machine = ClusterStateMachine(beat, seed: world.random.next(), at: clock)
@@ -185,17 +184,20 @@ final class SimulatedNode {
             ask(.written(room: room, .failure(.unavailable))) { [self] in
                 let result = world.broker.write(bytes, of: room, after: revision)
                 // The room is over, whether or not this node learns of it.
-                if case .success = result, record.home == nil, closing.contains(room) { world.noteClosed(room) }
+                if case .success = result, rooms[room]?.isClosed == true, record.home == nil, record.snapshot.isEmpty { noteClosed(room) }
                 return .written(room: room, result)
             }
         case .collect(let room, let isLast):
-            // A shard answers on its own thread.
+            // A shard answers on its own thread, and its answer is encoded on another one.
             let run = run
             world.after(world.draw(upTo: .milliseconds(5))) { [self] in
                 receive { [self] in
                     guard self.run == run else { return }
                     rooms[room]?.isFrozen = isLast
-                    handle(.collected(room: room, snapshot: rooms[room]?.snapshot ?? []))
+                    let snapshot = rooms[room]?.snapshot ?? []
+                    world.after(world.draw(upTo: .milliseconds(5))) { [self] in
+                        receive { [self] in if self.run == run { handle(.collected(room: room, snapshot: snapshot)) } }
+                    }
                 }
             }
         case .resumed(let room): rooms[room]?.isFrozen = false
@@ -205,14 +207,16 @@ final class SimulatedNode {
         case .began(let room, let epoch, let snapshot, let former):
             world.expect(rooms[room] == nil, "\(machine.local) begins \(room) twice")
             if let former { world.checkEnded(former, by: self) }
-            closing.remove(room)
             world.noteHome(of: room, epoch, self)
-            rooms[room] = SimulatedRoom(epoch, snapshot: snapshot)
+            let restored = SimulatedRoom(epoch, snapshot: snapshot)
+            world.checkRestored(room, restored.accepted, by: self)
+            rooms[room] = restored
         case .raised(let room, let epoch):
             world.noteHome(of: room, epoch, self)
             rooms[room]?.epoch = epoch
         case .ended(let room, let reason):
             world.expect(rooms[room] != nil, "\(machine.local) ends \(room), which it does not have")
+            if reason == .closed { noteClosed(room) }
             let members = rooms.removeValue(forKey: room)?.members ?? []
             var hint: NodeIdentity?
             if case .lost(let home) = reason { hint = home }
@@ -236,7 +240,7 @@ final class SimulatedNode {
 
     /// - Returns: false if this node is not the room's home.
     func join(_ client: SimulatedClient) -> Bool {
-        guard let room = rooms[client.room], !room.isFrozen else { return false }
+        guard let room = rooms[client.room], room.takesRequests else { return false }
         rooms[client.room]?.join(client.index, lastNumber: client.lastNumber)
         handle(.changed(room: client.room))
         return true
@@ -245,7 +249,7 @@ final class SimulatedNode {
     func leave(_ client: SimulatedClient) { rooms[client.room]?.members.remove(client.index) }
 
     func request(_ number: UInt64, from client: SimulatedClient) {
-        guard let room = rooms[client.room], !room.isFrozen, room.members.contains(client.index) else { return }
+        guard let room = rooms[client.room], room.takesRequests, room.members.contains(client.index) else { return }
         rooms[client.room]?.accepted.insert(number)
         rooms[client.room]?.position += 1
         sendEvents(to: client.room)
@@ -263,17 +267,17 @@ final class SimulatedNode {
         handle(.changed(room: room))
     }
 
-    /// Twice a second: durable effects of each room, and the end of rooms that nobody is in.
+    /// Twice a second: durable effects of each room, and the end of some, mostly of those that nobody is in.
     func work() {
         for room in rooms.keys.sorted() {
-            guard let members = rooms[room]?.members, !members.isEmpty else {
-                // A home that has lost its clients has nothing to write.
-                if world.phase == .chaos, world.random.chance(0.05) {
-                    closing.insert(room)
-                    handle(.closed(room: room))
-                }
+            guard let members = rooms[room]?.members, rooms[room]?.isClosed == false else { continue }
+            let share = members.isEmpty ? 0.05 : world.swarm.closesFullRooms ? 0.02 : 0
+            if world.phase == .chaos, world.random.chance(share) {
+                close(room)
                 continue
             }
+            // A home that has lost its clients has nothing to write.
+            guard !members.isEmpty else { continue }
             guard world.store.isUp, !isCutFromStore, let epoch = rooms[room]?.epoch else { continue }
             if let highest = world.store.write(room, epoch) {
                 let run = run
@@ -283,6 +287,16 @@ final class SimulatedNode {
             }
         }
     }
+
+    private func close(_ room: String) {
+        let members = rooms[room]?.members ?? []
+        rooms[room]?.isClosed = true
+        rooms[room]?.members = []
+        for client in members.sorted() { world.tell(client, from: self) { $0.sentAway(by: self, to: nil) } }
+        handle(.closed(room: room))
+    }
+
+    private func noteClosed(_ room: String) { world.noteClosed(room, rooms[room]?.accepted ?? []) }
 
     /// Hands over all rooms, and ends after a while.
     func drain() {

@@ -10,8 +10,12 @@ struct SimulatedRoom {
     var position: UInt64 = 0
     /// Its last snapshot has been taken.
     var isFrozen = false
+    /// It is over: nobody joins, and nothing is left to snapshot.
+    var isClosed = false
     /// Clients that are connected.
     var members: Set<Int> = []
+
+    var takesRequests: Bool { !isFrozen && !isClosed }
 
     init(_ epoch: RoomEpoch, snapshot: [UInt8]) {
         self.epoch = epoch
@@ -26,6 +30,7 @@ struct SimulatedRoom {
     }
 
     var snapshot: [UInt8] {
+        guard !isClosed else { return [] }
         let numbers = numbers.sorted { $0.key < $1.key }.flatMap { [UInt64($0.key), $0.value] }
         let words = [position, UInt64(accepted.count)] + accepted.sorted() + numbers
         return words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
