@@ -16,68 +16,6 @@ package import Wire
 /// - `began` and `ended` of a room alternate.
 /// - Without a connection to the broker, no term begins, and terms continue until another node considers this one ended.
 package struct ClusterStateMachine: Sendable {
-    package enum Input: Sendable {
-        case connected
-        case disconnected
-        case received(NodeBeat)
-        /// A join, a resume or the start of a session needs the room's home.
-        case wanted(room: String, by: RequesterID)
-        /// The state of a room whose home is this node has changed, so that its snapshot is out of date.
-        case changed(room: String)
-        /// As `changed`, for a reply that may be sent only once the record holds it.
-        case promised(room: String, PromiseID)
-        /// The answer to `collect`.
-        case collected(room: String, snapshot: [UInt8])
-        case closed(room: String)
-        /// Hands a room over to whoever wants it next.
-        case moved(room: String)
-        /// The store has refused a durable effect of a room, because this epoch has written.
-        case superseded(room: String, byNumber: UInt64)
-        case read(room: String, Result<StoredRecord?, BrokerError>)
-        case written(room: String, Result<UInt64, BrokerError>)
-        /// Another node reports that it considers this one ended, so others may be the homes of its rooms.
-        case takenForEnded
-        /// This node takes no new rooms from now on.
-        case drain
-        /// The current load of this node, about once a second.
-        case measured(NodeLoad)
-        case deadlinePassed
-    }
-
-    package enum Effect: Sendable, Hashable {
-        case publish(NodeBeat)
-        case read(room: String)
-        case write(room: String, RoomRecord, after: UInt64)
-        /// The room's snapshot is needed. After the last one, nothing may change until `ended` or `resumed`.
-        case collect(room: String, isLast: Bool)
-        case resumed(room: String)
-        case answer(RequesterID, Answer)
-        /// This node is the room's home. The snapshot is empty for a new room.
-        case began(room: String, RoomEpoch, snapshot: [UInt8], former: NodeIdentity?)
-        case raised(room: String, RoomEpoch)
-        case ended(room: String, EndReason)
-        case kept(PromiseID)
-        case broken(PromiseID)
-        /// Another node with the same name runs, and was first.
-        case nameTaken
-    }
-
-    package enum Answer: Sendable, Hashable {
-        /// This node is the room's home.
-        case local(RoomEpoch)
-        case elsewhere(NodeIdentity)
-        /// The broker does not answer.
-        case unavailable
-        /// This node takes no new rooms.
-        case draining
-    }
-
-    package enum EndReason: Sendable, Hashable {
-        case closed, moved
-        /// Another node is the home, if it is known.
-        case lost(to: NodeIdentity?)
-    }
-
     private enum Phase {
         /// Reads the record in order to answer.
         case reading(attempt: Int)
@@ -361,10 +299,4 @@ package struct ClusterStateMachine: Sendable {
         rooms[room] = Entry(phase: .reading(attempt: 1), waiting: waiting)
         effects.append(.read(room: room))
     }
-}
-
-/// Who has asked for a room's home.
-package struct RequesterID: Hashable, Sendable {
-    package let number: UInt64
-    package init(_ number: UInt64) { self.number = number }
 }
