@@ -19,6 +19,8 @@ package final class ClusterNode: Sendable {
         func collect(_ room: String, isLast: Bool, completion: @escaping @Sendable ([UInt8]) -> Void)
         /// A room that stood still goes on here.
         func resumed(_ room: String)
+        /// The broker refuses the room's snapshots, so that changes do not outlive this node. Called once until it has accepted one.
+        func refused(_ room: String, reason: String)
         /// Another node of this name was first, and this one has to end.
         func nameTaken()
         /// The set of other running nodes or the state of one of them has changed; a load changes about once a second.
@@ -201,6 +203,7 @@ package final class ClusterNode: Sendable {
         case .began(let room, let epoch, let snapshot, let former): rooms.began(room, epoch, snapshot: snapshot, former: former)
         case .raised(let room, let epoch): rooms.raised(room, epoch)
         case .ended(let room, let reason): rooms.ended(room, reason)
+        case .refused(let room, let reason): rooms.refused(room, reason: reason)
         case .nameTaken: rooms.nameTaken()
         }
     }

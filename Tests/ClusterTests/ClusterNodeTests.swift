@@ -64,6 +64,7 @@ struct ClusterNodeTests {
         }
         func collect(_ room: String, isLast: Bool, completion: @escaping @Sendable ([UInt8]) -> Void) { completion(bytes(of: room) ?? []) }
         func resumed(_ room: String) {}
+        func refused(_ room: String, reason: String) {}
         func nameTaken() {}
         func nodesChanged(_ running: [NodeBeat]) {}
     }
@@ -171,6 +172,7 @@ struct ClusterNodeLimitTests {
         func ended(_ room: String, _ reason: ClusterStateMachine.EndReason) {}
         func collect(_ room: String, isLast: Bool, completion: @escaping @Sendable ([UInt8]) -> Void) {}
         func resumed(_ room: String) {}
+        func refused(_ room: String, reason: String) {}
         func nameTaken() {}
         func nodesChanged(_ running: [NodeBeat]) {}
     }

@@ -42,6 +42,8 @@ extension ClusterStateMachine {
         case began(room: String, RoomEpoch, snapshot: [UInt8], former: NodeIdentity?)
         case raised(room: String, RoomEpoch)
         case ended(room: String, EndReason)
+        /// The broker refuses the room's snapshots. Told once until it has accepted one.
+        case refused(room: String, String)
         case kept(PromiseID)
         case broken(PromiseID)
         /// Another node with the same name runs, and was first.
@@ -67,6 +69,12 @@ extension ClusterStateMachine {
 
 /// Who has asked for a room's home.
 package struct RequesterID: Hashable, Sendable {
+    package let number: UInt64
+    package init(_ number: UInt64) { self.number = number }
+}
+
+/// A reply that waits for its room's record.
+package struct PromiseID: Hashable, Sendable {
     package let number: UInt64
     package init(_ number: UInt64) { self.number = number }
 }

@@ -12,7 +12,8 @@ package import Wire
 /// Invariants:
 /// - No two terms have the same epoch.
 /// - Every `wanted` gets exactly one `answer`, and every promise is kept or broken exactly once.
-/// - A promise is kept only after the record holds a snapshot that was collected after the promise was given.
+/// - A promise is kept only after the record holds a snapshot that was collected after the promise was given, or while the broker refuses
+///   the room's snapshots.
 /// - `began` and `ended` of a room alternate.
 /// - Without a connection to the broker, no term begins, and terms continue until another node considers this one ended.
 package struct ClusterStateMachine: Sendable {
@@ -78,12 +79,12 @@ package struct ClusterStateMachine: Sendable {
         case .wanted(let room, let requester): want(room, by: requester, at: now, into: &effects)
         case .changed(let room): withTerm(of: room, at: now, into: &effects) { $0.changed() }
         case .promised(let room, let promise):
-            var isGiven = false
-            withTerm(of: room, at: now, into: &effects) { isGiven = $0.promise(promise) }
-            if !isGiven { effects.append(.broken(promise)) }
+            var promised = RoomTerm.Promised.broken
+            withTerm(of: room, at: now, into: &effects) { promised = $0.promise(promise) }
+            if promised != .waits { effects.append(promised == .kept ? .kept(promise) : .broken(promise)) }
         case .collected(let room, let snapshot): collected(snapshot, of: room, at: now, into: &effects)
-        case .closed(let room): withTerm(of: room, at: now, into: &effects) { $0.end(.closed) }
-        case .moved(let room): withTerm(of: room, at: now, into: &effects) { $0.end(.moved) }
+        case .closed(let room): withTerm(of: room, at: now, into: &effects) { $0.end(.closed, at: now) }
+        case .moved(let room): withTerm(of: room, at: now, into: &effects) { $0.end(.moved, at: now) }
         case .superseded(let room, let number):
             let claim = random.next()
             withTerm(of: room, at: now, into: &effects) { $0.superseded(by: number, claim: claim, at: now) }
@@ -163,7 +164,7 @@ package struct ClusterStateMachine: Sendable {
             rooms[room]?.phase = .home(RoomTerm(record, revision: revision, at: now))
             effects.append(.began(room: room, record.epoch, snapshot: record.snapshot, former: former))
             answerAll(of: room, beat.isDraining ? .draining : .local(record.epoch), into: &effects)
-            if beat.isDraining { withTerm(of: room, at: now, into: &effects) { $0.end(.moved) } }
+            if beat.isDraining { withTerm(of: room, at: now, into: &effects) { $0.end(.moved, at: now) } }
         case .failure(.conflict) where attempt < ClusterLimits.claimAttemptsMax:
             rooms[room]?.phase = .reading(attempt: attempt + 1)
             effects.append(.read(room: room))
@@ -278,6 +279,7 @@ package struct ClusterStateMachine: Sendable {
         switch outcome {
         case .continues(let kept): effects += kept.map(Effect.kept)
         case .raised(let kept): effects += [.raised(room: room, term.epoch)] + kept.map(Effect.kept)
+        case .refused(let reason, let kept): effects += [.refused(room: room, reason)] + kept.map(Effect.kept)
         case .ended(let ending, let kept):
             effects += kept.map(Effect.kept)
             return end(term, of: room, ending == .closed ? .closed : .moved, into: &effects)

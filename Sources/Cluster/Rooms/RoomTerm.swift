@@ -30,26 +30,12 @@ struct RoomTerm {
     private var isDirty = false
     /// A write was refused and the record has not been read since.
     private var isInDoubt = false
+    /// The broker refuses the room's snapshots, for example because they are too big.
+    private var isRefused = false
+    /// The record's snapshot, with which the room moves because its last one was refused. Read before it is written.
+    private var fallback: [UInt8]?
     private var schedule: Schedule
     private var promises = Promises()
-
-    private struct Schedule {
-        /// No write or read that is not for confirmation earlier.
-        var notBefore: Instant
-        /// The time to read the record if there is nothing to write.
-        var confirmAt: Instant
-        /// The time to write it even if nothing has changed.
-        let refreshAt: Instant
-        /// Until then, the writes so far take up one interval each.
-        private let paidOffAt: Instant
-
-        init(writtenAt now: Instant, after previous: Schedule? = nil) {
-            paidOffAt = max(previous?.paidOffAt ?? now, now) + ClusterLimits.writeInterval
-            notBefore = paidOffAt + (.zero - ClusterLimits.writeBurst)
-            confirmAt = now + ClusterLimits.confirmationInterval
-            refreshAt = now + ClusterLimits.refreshInterval
-        }
-    }
 
     private struct Carried {
         /// Nil if the term goes on after the write.
@@ -84,16 +70,29 @@ struct RoomTerm {
 
     mutating func changed() { isDirty = true }
 
-    /// - Returns: false if the room is ending, so that nothing can be promised any more.
-    mutating func promise(_ id: PromiseID) -> Bool {
-        guard ending == nil else { return false }
-        promises.given.append(id)
-        return true
+    enum Promised {
+        case waits
+        /// The broker refuses the record, and the room goes on without it.
+        case kept
+        /// The room is ending, so that nothing can be promised any more.
+        case broken
     }
 
-    mutating func end(_ ending: Ending) {
+    mutating func promise(_ id: PromiseID) -> Promised {
+        guard ending == nil else { return .broken }
+        guard !isRefused else {
+            isDirty = true
+            return .kept
+        }
+        promises.given.append(id)
+        return .waits
+    }
+
+    mutating func end(_ ending: Ending, at now: Instant) {
         // A room that is over does not move.
         if self.ending != .closed { self.ending = ending }
+        // The last write may succeed where others are refused.
+        if isRefused { schedule.notBefore = now }
     }
 
     /// The record may have changed without this node's knowledge.
@@ -130,6 +129,7 @@ struct RoomTerm {
         if needsWrite {
             guard now >= schedule.notBefore else { return nil }
             guard ending != .closed else { return write([], as: .closed, after: revision) }
+            if let fallback { return write(fallback, as: .moved, after: revision) }
             operation = .collecting
             carried.ending = ending
             isDirty = false
@@ -168,6 +168,8 @@ struct RoomTerm {
         case continues(kept: [PromiseID])
         /// The store accepts durable effects again.
         case raised(kept: [PromiseID])
+        /// The first refusal since a record was accepted.
+        case refused(String, kept: [PromiseID])
         /// The last write is done.
         case ended(Ending, kept: [PromiseID])
         /// Another node is the room's home, or has been.
@@ -178,6 +180,7 @@ struct RoomTerm {
         operation = nil
         switch result {
         case .success(let revision):
+            isRefused = false
             // A doubt that came up meanwhile remains.
             if self.revision != nil { self.revision = revision }
             schedule = Schedule(writtenAt: now, after: schedule)
@@ -188,12 +191,25 @@ struct RoomTerm {
             epoch = written
             if raisedEpoch == written { raisedEpoch = nil }
             return .raised(kept: kept)
+        case .failure(.refused(let reason)): return refused(reason, at: now)
         case .failure(let error):
             giveBack()
             isInDoubt = error == .conflict
             doubtRevision(at: error == .conflict ? now : now + ClusterLimits.retryInterval)
             return .continues(kept: [])
         }
+    }
+
+    /// The next attempt would hardly succeed, so replies do not wait for it. A room that is to move does not wait either.
+    private mutating func refused(_ reason: String, at now: Instant) -> Outcome {
+        let wasLast = carried.ending == .moved && fallback == nil
+        if wasLast { fallback = [] }
+        giveBack()
+        let kept = ending == nil ? promises.given : []
+        if ending == nil { promises = Promises() }
+        doubtRevision(at: wasLast ? now : now + ClusterLimits.confirmationInterval)
+        defer { isRefused = true }
+        return isRefused ? .continues(kept: kept) : .refused(reason, kept: kept)
     }
 
     mutating func read(_ result: Result<(RoomRecord, revision: UInt64)?, BrokerError>, at now: Instant) -> Outcome {
@@ -205,6 +221,7 @@ struct RoomTerm {
             // A lower epoch, or none, is left if the broker has lost its last writes.
             if found?.0.epoch != epoch { isDirty = true }
             (revision, isInDoubt) = (found?.revision ?? 0, false)
+            if fallback != nil { fallback = found?.0.snapshot ?? [] }
             schedule.confirmAt = now + ClusterLimits.confirmationInterval
             return .continues(kept: [])
         case .failure:
@@ -222,10 +239,4 @@ struct RoomTerm {
 
     /// The promises that have not been kept, for the end of the term.
     var open: [PromiseID] { promises.covered + promises.given }
-}
-
-/// A reply that waits for its room's record.
-package struct PromiseID: Hashable, Sendable {
-    package let number: UInt64
-    package init(_ number: UInt64) { self.number = number }
 }

@@ -27,6 +27,8 @@ final class ClusterCounters: Sendable {
         /// Another node has taken it over.
         case lost
         case snapshotUnreadable = "snapshot_unreadable"
+        /// By the broker, since it accepted one.
+        case snapshotRefused = "snapshot_refused"
     }
 
     private let transitions = Mutex<[Transition: UInt64]>([:])

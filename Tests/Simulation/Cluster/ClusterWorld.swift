@@ -264,6 +264,9 @@ package final class ClusterWorld: SimulatedWorld {
             broker.stop()
             broker.loseData()
             end(after: .seconds(2)) { [broker] in broker?.start() }
+        case .brokerRefuses:
+            broker.refusesGrowth = true
+            end(after: .seconds(6)) { [broker] in broker?.refusesGrowth = false }
         case .storeStops:
             store.isUp = false
             end(after: .seconds(6)) { [store] in store.isUp = true }
@@ -279,6 +282,7 @@ package final class ClusterWorld: SimulatedWorld {
         log("all faults end")
         phase = .healed
         store.isUp = true
+        broker.refusesGrowth = false
         broker.start()
         for node in nodes {
             (node.isCutFromClients, node.isCutFromStore, node.isMuted, node.linkLatency) = (false, false, false, .zero)

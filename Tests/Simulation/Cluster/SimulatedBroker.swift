@@ -9,6 +9,8 @@ final class SimulatedBroker {
     /// The latest writes with what they replaced, newest last, for a broker that loses them.
     private var journal: [(key: String, before: StoredRecord?)] = []
     private(set) var isUp = true
+    /// Refuses records that are much bigger than the ones that they replace.
+    var refusesGrowth = false
 
     init(_ world: ClusterWorld) { self.world = world }
 
@@ -39,6 +41,8 @@ final class SimulatedBroker {
 
     func write(_ value: [UInt8], of key: String, after expected: UInt64) -> Result<UInt64, BrokerError> {
         guard (records[key]?.revision ?? 0) == expected else { return .failure(.conflict) }
+        // A claim may have a longer epoch and a longer name of its home.
+        if refusesGrowth, value.count > (records[key]?.value.count ?? 0) + 64 { return .failure(.refused("too big")) }
         journal.append((key, records[key]))
         if journal.count > 100 { journal.removeFirst() }
         revision += 1

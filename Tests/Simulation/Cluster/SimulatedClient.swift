@@ -104,9 +104,10 @@ final class SimulatedClient {
         lastPosition = (epoch, position)
     }
 
-    func acknowledged(_ request: UInt64) {
+    /// - Parameter isSafe: the request outlives the node.
+    func acknowledged(_ request: UInt64, isSafe: Bool) {
         heardAt = world.now
         acknowledgedAt = world.now
-        world.noteAcknowledged(request, in: room)
+        if isSafe { world.noteAcknowledged(request, in: room) }
     }
 }

@@ -16,7 +16,7 @@ final class SimulatedNode {
     /// Differs after each start, so that callbacks of an earlier process do nothing.
     private(set) var run = 0
     private(set) var rooms: [String: SimulatedRoom] = [:]
-    private var promises: [PromiseID: (client: Int, request: UInt64, since: Instant)] = [:]
+    private var promises: [PromiseID: (room: String, client: Int, request: UInt64, since: Instant)] = [:]
     private var requesters: [RequesterID: (client: Int, attempt: Int, since: Instant)] = [:]
     private(set) var isDraining = false
     private var lastID: UInt64 = 0
@@ -151,6 +151,7 @@ final class SimulatedNode {
         receive { [self] in
             guard self.run == run else { return }
             var effects: [ClusterStateMachine.Effect] = []
+            if case .written(let room, .success) = input { rooms[room]?.isRefused = false }
             machine.handle(input, at: clock, into: &effects)
             for effect in effects where state != .down { execute(effect) }
             if state != .down { wake(at: machine.deadline) }
@@ -222,10 +223,14 @@ final class SimulatedNode {
             if case .lost(let home) = reason { hint = home }
             for client in members.sorted() { world.tell(client, from: self) { $0.sentAway(by: self, to: hint) } }
         case .kept(let id):
-            guard let (client, request, _) = promises.removeValue(forKey: id) else { return world.fail("a promise is concluded twice") }
-            world.tell(client, from: self) { $0.acknowledged(request) }
+            guard let (room, client, request, _) = promises.removeValue(forKey: id) else {
+                return world.fail("a promise is concluded twice")
+            }
+            let isSafe = rooms[room]?.isRefused == false
+            world.tell(client, from: self) { $0.acknowledged(request, isSafe: isSafe) }
         case .broken(let id):
             if promises.removeValue(forKey: id) == nil { world.fail("a promise is concluded twice") }
+        case .refused(let room, _): rooms[room]?.isRefused = true
         case .nameTaken: kill()
         }
     }
@@ -254,7 +259,7 @@ final class SimulatedNode {
         rooms[client.room]?.position += 1
         sendEvents(to: client.room)
         lastID += 1
-        promises[PromiseID(lastID)] = (client.index, number, world.now)
+        promises[PromiseID(lastID)] = (client.room, client.index, number, world.now)
         handle(.promised(room: client.room, PromiseID(lastID)))
     }
 

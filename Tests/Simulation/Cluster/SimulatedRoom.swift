@@ -12,6 +12,8 @@ struct SimulatedRoom {
     var isFrozen = false
     /// It is over: nobody joins, and nothing is left to snapshot.
     var isClosed = false
+    /// The broker refuses its snapshots, so that replies promise nothing.
+    var isRefused = false
     /// Clients that are connected.
     var members: Set<Int> = []
 

@@ -95,6 +95,13 @@ extension ClusterRooms: ClusterNode.Rooms {
         if let shard = directory.home(of: room) { mailboxes[shard].send(.cluster(.goOn(room: room))) }
     }
 
+    func refused(_ room: String, reason: String) {
+        counters.count(.snapshotRefused)
+        log.error(
+            "NATS refuses a room's snapshot; the room goes on, but its changes do not outlive this node",
+            metadata: ["room": "\(room)", "reason": "\(reason)"])
+    }
+
     func nameTaken() {
         let wasKnown = state.withLock { state in
             defer { state.isNameTaken = true }
