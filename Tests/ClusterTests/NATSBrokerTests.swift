@@ -1,6 +1,7 @@
 import CNATS
 import TestProcesses
 import Testing
+import Wire
 
 @testable import Cluster
 
@@ -47,6 +48,22 @@ struct NATSBrokerTests {
         #expect(try await broker.read("room.1") == StoredRecord(value: [3], revision: second))
         let third = try await broker.write([], of: "room.1", after: second)
         #expect(try await broker.read("room.1") == StoredRecord(value: [], revision: third))
+        await broker.close()
+    }
+
+    /// The answer to a read is longer than what the server accepts.
+    @Test func recordWithTheBiggestSnapshotIsWrittenAndRead() async throws {
+        let broker = try await NATSBroker.start(server.settings(), onEvent: { _ in })
+        let home = NodeIdentity(name: String(repeating: "n", count: 255), incarnation: .max)
+        let epoch = RoomEpoch(number: .max, claim: .max)
+        var record = RoomRecord(epoch: epoch, home: home, snapshot: Array(repeating: 7, count: broker.snapshotBytesMax))
+        #expect(record.snapshot.count > 1_000_000, "the server's default is 1 MiB")
+        let revision = try await broker.write(record.bytes, of: "room.1", after: 0)
+        #expect(try await broker.read("room.1") == StoredRecord(value: record.bytes, revision: revision))
+        record.snapshot += Array(repeating: 7, count: NATSLimits.recordFieldsBytesMax)
+        await #expect(throws: BrokerError.refused("the record is bigger than the server accepts")) {
+            try await broker.write(record.bytes, of: "room.1", after: revision)
+        }
         await broker.close()
     }
 

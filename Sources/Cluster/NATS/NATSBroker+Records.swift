@@ -1,5 +1,8 @@
 /// Records of the bucket.
 extension NATSBroker {
+    /// The server accepts records with snapshots of so many bytes.
+    package var snapshotBytesMax: Int { max(0, exchange.payloadMax - NATSLimits.recordFieldsBytesMax) }
+
     /// The stream's leader answers, unlike direct reads, which replicas answer too.
     package func read(_ key: String, completion: @escaping @Sendable (Result<StoredRecord?, BrokerError>) -> Void) {
         readEntry(key) { result in

@@ -36,6 +36,8 @@ final class NATSExchange: Sendable {
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
     var isConnected: Bool { state.withLock { $0.connection != nil } }
+    /// Of the latest connection, in bytes, with headers; 0 before the first one.
+    var payloadMax: Int { state.withLock { $0.payloadMax } }
 
     func isCurrent(_ number: UInt64) -> Bool { state.withLock { $0.connection?.number == number } }
 

@@ -133,6 +133,8 @@ enum NATSLimits {
     static let outgoingBytesMax = 16 << 20
     /// The server accepts lines of 4,096 bytes: two subjects, numbers and a verb.
     static let subjectBytesMax = 1_024
+    /// Of a record without its snapshot, with the message's headers.
+    static let recordFieldsBytesMax = 4_096
 }
 
 /// Why there is no connection or no bucket. Contains no secrets.

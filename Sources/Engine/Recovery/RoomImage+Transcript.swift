@@ -19,6 +19,26 @@ extension RoomImage {
     }
 }
 
+extension RoomImage {
+    /// JSON, without the oldest transcript segments if it is too long with them. A room restored from it has forgotten them.
+    ///
+    /// - Parameter max: its length in bytes, unless that is impossible even without a transcript.
+    package func bytes(max: Int) -> [UInt8] {
+        let all = bytes
+        guard all.count > max else { return all }
+        var excess = all.count - max
+        // Each has a comma after it, except the last one.
+        let dropped = transcript.prefix { segment in
+            defer { excess -= JSON.text(segment).count + 1 }
+            return excess >= 0
+        }
+        guard !dropped.isEmpty else { return all }
+        var shorter = self
+        shorter.transcript.removeFirst(dropped.count)
+        return shorter.bytes
+    }
+}
+
 extension RoomImage.Segment {
     init(_ entry: Transcript.Entry, at now: Instant) {
         segment = entry.segment

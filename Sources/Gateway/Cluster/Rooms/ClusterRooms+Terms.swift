@@ -83,10 +83,11 @@ extension ClusterRooms: ClusterNode.Rooms {
 
     private func collectReady(_ room: String, isLast: Bool, completion: @escaping @Sendable ([UInt8]) -> Void) {
         guard let shard = directory.home(of: room) else { return completion([]) }
+        let sealedMax = state.withLock { $0.broker }?.snapshotBytesMax ?? .max
         let reply = ImageReply { [key] image in
             guard let image else { return completion([]) }
             // Not on the shard's thread: encoding takes as long as ten frames.
-            Task { completion(SealedBox.seal(image.bytes, with: key, at: room)) }
+            Task { completion(SealedBox.seal(image.bytes(max: sealedMax - SealedBox.overhead), with: key, at: room)) }
         }
         mailboxes[shard].send(.cluster(.takeImage(room: room, isLast: isLast, reply)))
     }

@@ -64,6 +64,30 @@ struct RoomImageTests {
         #expect(RoomImage(image.bytes) == image)
     }
 
+    @Test func imageThatIsTooLongForgetsItsOldestSegments() throws {
+        var image = try Self.busyRoom().image()
+        let segment = try #require(image.transcript.last)
+        image.transcript += (0..<40).map { number in
+            var later = segment
+            (later.segment.id, later.segment.text) = ("s\(number)", String(repeating: "é\"", count: 200 * number))
+            return later
+        }
+        let length = image.bytes.count
+        #expect(image.bytes(max: length) == image.bytes)
+        for max in stride(from: 0, to: length, by: 997) {
+            let bytes = image.bytes(max: max)
+            let shorter = try #require(RoomImage(bytes))
+            #expect(bytes.count <= max || shorter.transcript.isEmpty)
+            #expect(shorter.transcript == image.transcript.suffix(shorter.transcript.count))
+            if let next = image.transcript.dropLast(shorter.transcript.count).last {
+                #expect(bytes.count + JSON.text(next).count + 1 >= max, "no more is forgotten than must be")
+            }
+            var restored = shorter
+            restored.transcript = image.transcript
+            #expect(restored == image)
+        }
+    }
+
     @Test func gatewaysOwnSettingsAreNotRestored() throws {
         var world = try Self.busyRoom()
         try world.loseNode(over: RoomSettings(emptyTimeout: .seconds(1), resumeWindow: .seconds(3), reporting: .nothing))
