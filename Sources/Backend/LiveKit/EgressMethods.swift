@@ -62,14 +62,14 @@ struct EgressMethods: Sendable {
             throw TwirpError(.notFound, "egress does not exist")
         }
         guard entry.endedAt == nil else { throw TwirpError(.failedPrecondition, "egress with status EGRESS_COMPLETE cannot be stopped") }
-        try await rooms.perform(.stopRecording(entry.id, .asked), in: entry.room.name)
+        try await rooms.perform(.stopRecording(entry.id, .asked), in: entry.roomName)
         return LiveKitEgressInfo(recordings.log.entries.first { $0.id == entry.id } ?? entry)
     }
 
     private func list(_ request: LiveKitListEgressRequest, _: HTTPServerRequest) -> LiveKitListEgressResponse {
         var response = LiveKitListEgressResponse()
         response.items = (recordings?.log.entries ?? [])
-            .filter { request.roomName.isEmpty || $0.room.name == request.roomName }
+            .filter { request.roomName.isEmpty || $0.roomName == request.roomName }
             .filter { request.egressID.isEmpty || $0.id.text == request.egressID }
             .filter { !request.active || $0.endedAt == nil }
             .map(LiveKitEgressInfo.init)
@@ -105,8 +105,8 @@ extension LiveKitEgressInfo {
     fileprivate init(_ recording: RecordingLog.Entry) {
         self.init()
         egressID = recording.id.text
-        roomID = recording.room.sid.text
-        roomName = recording.room.name
+        roomID = recording.room.text
+        roomName = recording.roomName
         sourceType = .sdk
         status =
             switch recording.end {
@@ -118,7 +118,7 @@ extension LiveKitEgressInfo {
         startedAt = recording.startedAt.asNanoseconds
         endedAt = (recording.endedAt ?? 0).asNanoseconds
         updatedAt = (recording.endedAt ?? recording.startedAt).asNanoseconds
-        roomComposite.roomName = recording.room.name
+        roomComposite.roomName = recording.roomName
         roomComposite.audioOnly = true
         fileResults = recording.files.map { file in
             var info = LiveKitFileInfo()

@@ -2,26 +2,44 @@ internal import Engine
 internal import Synchronization
 internal import Wire
 
-/// The recordings in progress and the latest finished ones, for LiveKit's Egress service. In memory; readable from any thread.
+/// This node's recordings in progress and its latest finished ones, for LiveKit's Egress service. In memory; readable from any thread.
 package final class RecordingLog: Sendable {
     struct Entry: Sendable {
+        struct File: Sendable {
+            let name: String
+            /// In milliseconds since 1970.
+            let startedAt: Int64
+            let milliseconds: Int64
+            let byteCount: Int
+        }
+
         let id: RecordingID
-        let room: RoomInfo
+        let room: RoomSID
+        let roomName: String
         /// In milliseconds since 1970.
         let startedAt: Int64
         /// Nil while it is in progress.
         var endedAt: Int64?
         var end: RecordingEnd?
         /// Of the tracks whose recording is complete.
-        var files: [RecordedFile] = []
+        var files: [File] = []
     }
 
+    /// Recordings in progress that are kept: the latest ones.
+    static let activeMax = 10_000
     /// Finished recordings that are kept.
     static let finishedMax = 1_000
+    /// Files of a recording that are kept.
+    static let filesMax = 1_000
 
     private struct State {
         var active: [RecordingID: Entry] = [:]
         var finished = RecentList<RecordingID, Entry>(limit: finishedMax)
+
+        mutating func begin(_ entry: Entry) {
+            if active.count == activeMax, let oldest = active.values.min(by: { $0.startedAt < $1.startedAt }) { active[oldest.id] = nil }
+            active[entry.id] = entry
+        }
 
         mutating func change(_ id: RecordingID, _ body: (inout Entry) -> Void) {
             if active[id] != nil {
@@ -40,11 +58,13 @@ package final class RecordingLog: Sendable {
     package func note(_ event: RoomAuditEvent) {
         switch event.event {
         case .room(.recordingStarted(let id)):
-            let entry = Entry(id: id, room: event.room.info, startedAt: event.at)
-            state.withLock { $0.active[id] = entry }
+            let entry = Entry(id: id, room: event.room.info.sid, roomName: event.room.info.name, startedAt: event.at)
+            state.withLock { $0.begin(entry) }
         case .room(.recordingStopped(let id, let end)): finish(id, end, at: event.at)
         case .recorded(let file):
-            state.withLock { $0.change(file.recording) { $0.files.append(file) } }
+            state.withLock { state in
+                state.change(file.recording) { if $0.files.count < Self.filesMax { $0.files.append(Entry.File(file)) } }
+            }
         default: break
         }
     }
@@ -57,10 +77,17 @@ package final class RecordingLog: Sendable {
         }
     }
 
+    /// Sorted (`inOrder`).
+    var entries: [Entry] { state.withLock { Array($0.active.values) + $0.finished.entries.map(\.value) }.inOrder }
+}
+
+extension [RecordingLog.Entry] {
     /// The recordings in progress, then the finished ones; each the oldest first.
-    var entries: [Entry] {
-        state.withLock { state in
-            state.active.values.sorted { $0.startedAt < $1.startedAt } + state.finished.entries.map(\.value)
-        }
+    var inOrder: [RecordingLog.Entry] { sorted { ($0.endedAt ?? 0, $0.startedAt) < ($1.endedAt ?? 0, $1.startedAt) } }
+}
+
+extension RecordingLog.Entry.File {
+    fileprivate init(_ file: RecordedFile) {
+        (name, startedAt, milliseconds, byteCount) = (file.name, file.startedAt, file.milliseconds, file.byteCount)
     }
 }
