@@ -35,12 +35,14 @@ package final class Gateway: Service {
 
     /// Binds the ports, so that configuration errors surface before anything runs.
     ///
-    /// - Parameter routes: makes additional HTTP routes from the room service and the token verification keys.
+    /// - Parameters:
+    ///   - recordingLog: is told of recordings that end because their room has another home.
+    ///   - routes: makes additional HTTP routes from the room service and the token verification keys.
     /// - Throws: `ListenError` if a port cannot be bound, `TLSFileError` if the certificate cannot be used.
     package init(
         settings: GatewaySettings, keys: KeyRing, auditEvents: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil,
-        calls: CallInbox? = nil, dispatch: DispatchInbox? = nil, services: ServiceCounters = ServiceCounters(),
-        operatorLog: OperatorLog = .silent,
+        recordingLog: RecordingLog? = nil, calls: CallInbox? = nil, dispatch: DispatchInbox? = nil,
+        services: ServiceCounters = ServiceCounters(), operatorLog: OperatorLog = .silent,
         routes: (RoomService, KeysInUse) throws -> [Route] = { _, _ in [] }
     ) throws {
         let certificate = try settings.tls.check()
@@ -48,8 +50,8 @@ package final class Gateway: Service {
         self.listeners = listeners
         var context = GatewayContext(
             settings: settings, keys: keys, shardPorts: listeners.shardPorts, auditEvents: auditEvents,
-            recorder: recordings.map { Recorder(store: $0, auditEvents: auditEvents) }, calls: calls, dispatch: dispatch,
-            services: services, operatorLog: operatorLog)
+            recorder: recordings.map { Recorder(store: $0, auditEvents: auditEvents) }, recordingLog: recordingLog, calls: calls,
+            dispatch: dispatch, services: services, operatorLog: operatorLog)
         if let cluster = settings.cluster {
             let rooms = ClusterRooms(
                 cluster, build: settings.version, directory: context.directory, mailboxes: context.mailboxes,

@@ -34,6 +34,7 @@ struct GatewayContext: Sendable {
     // Nil without the service.
     let auditEvents: AuditEventQueue?
     let recorder: Recorder?
+    let recordingLog: RecordingLog?
     let calls: CallInbox?
     let dispatch: DispatchInbox?
     /// Nil for a gateway that runs alone.
@@ -44,8 +45,8 @@ struct GatewayContext: Sendable {
     private let trunks: [Trunk]
 
     init(
-        settings: GatewaySettings, keys: KeyRing, shardPorts: [Int], auditEvents: AuditEventQueue?, recorder: Recorder?, calls: CallInbox?,
-        dispatch: DispatchInbox?, services: ServiceCounters, operatorLog: OperatorLog
+        settings: GatewaySettings, keys: KeyRing, shardPorts: [Int], auditEvents: AuditEventQueue?, recorder: Recorder?,
+        recordingLog: RecordingLog?, calls: CallInbox?, dispatch: DispatchInbox?, services: ServiceCounters, operatorLog: OperatorLog
     ) {
         self.settings = settings
         self.keys = keys
@@ -54,6 +55,7 @@ struct GatewayContext: Sendable {
         self.operatorLog = operatorLog
         self.auditEvents = auditEvents
         self.recorder = recorder
+        self.recordingLog = recordingLog
         self.calls = calls
         self.dispatch = dispatch
         quota = ConnectionQuota(limit: settings.connectionsMax)

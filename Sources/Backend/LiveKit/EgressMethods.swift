@@ -114,7 +114,7 @@ extension LiveKitEgressInfo {
             case .asked: .egressComplete
             case .failed: .egressFailed
             }
-        if recording.end == .failed { error = "writing failed; see the gateway's log" }
+        if recording.end == .failed { error = "writing failed, or the room has moved to another node; see the gateway's log" }
         startedAt = recording.startedAt.asNanoseconds
         endedAt = (recording.endedAt ?? 0).asNanoseconds
         updatedAt = (recording.endedAt ?? recording.startedAt).asNanoseconds

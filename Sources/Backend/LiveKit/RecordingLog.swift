@@ -1,6 +1,6 @@
 internal import Engine
 internal import Synchronization
-internal import Wire
+package import Wire
 
 /// This node's recordings in progress and its latest finished ones, for LiveKit's Egress service. In memory; readable from any thread.
 package final class RecordingLog: Sendable {
@@ -69,7 +69,8 @@ package final class RecordingLog: Sendable {
         }
     }
 
-    private func finish(_ id: RecordingID, _ end: RecordingEnd, at time: Int64) {
+    /// Ends a recording, also without an event: the room of a node that is not its home any more reports none.
+    package func finish(_ id: RecordingID, _ end: RecordingEnd, at time: Int64) {
         state.withLock { state in
             guard var entry = state.active.removeValue(forKey: id) else { return }
             (entry.endedAt, entry.end) = (time, end)

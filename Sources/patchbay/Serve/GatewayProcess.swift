@@ -52,7 +52,7 @@ struct GatewayProcess: Sendable {
         var stored: (events: AuditEventWriter, calls: CallService, speech: SpeechService?)?
         gateway = try Gateway(
             settings: settings, keys: configuration.keys, auditEvents: backend?.auditEvents, recordings: backend?.recordings,
-            calls: backend?.callInbox, dispatch: inbox, services: counters, operatorLog: operatorLog
+            recordingLog: backend?.recordingLog, calls: backend?.callInbox, dispatch: inbox, services: counters, operatorLog: operatorLog
         ) { rooms, keys in
             let tools = ToolCaller(
                 assistants, counters: counters, signer: { configuration.webhooks?.key(in: keys.current) ?? keys.current.signer },

@@ -65,10 +65,16 @@ final class ClusterRecordingTests {
         return "/v1/sessions/\(session)/recordings/\(recording.name)"
     }
 
-    @Test func aRecordingIsServedByAnyNode() throws {
+    /// Starts a session at the first node, which records it.
+    private func recordedSession() throws -> (started: StartedSession, phone: Caller, recording: RecordingID) {
         let started = try StartedSession(ask(first, "/v1/sessions/start", ["context": "phone"], by: ann))
         let phone = try started.join(first.gateway)
         let recording = try phone.event("the word") { if case .recordingStarted(let id) = $0 { id } else { nil } }
+        return (started, phone, recording)
+    }
+
+    @Test func aRecordingIsServedByAnyNode() throws {
+        let (started, phone, recording) = try recordedSession()
         let track = try phone.publish()
         for number in 0..<50 { try phone.say(TestFrame.header(track.alias, number).bytes + TestTone.packets[number]) }
         try phone.settle()
@@ -89,6 +95,14 @@ final class ClusterRecordingTests {
             #expect(recordings == [["name": name, "node": "n1"]])
             #expect(try ask(node, "\(path)/recordings/\(name)", by: bob).status == 404)
         }
+    }
+
+    @Test func aRecordingHasEndedWhenItsRoomMoves() throws {
+        let (_, phone, recording) = try recordedSession()
+        first.gateway.gateway.drain()
+        #expect(try phone.closeCode() == CloseReason.moved.code)
+        let known = first.recordingLog.entries
+        #expect(known.map(\.id) == [recording] && known.map(\.end) == [.failed])
     }
 
     /// Longer than other responses that a gateway accepts.

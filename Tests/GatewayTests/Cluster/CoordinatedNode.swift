@@ -40,7 +40,8 @@ final class CoordinatedNode: Sendable {
         settings.apply = { [notices = backend.notices] in await notices.apply($0) }
         var services: (calls: CallService, dispatch: DispatchService, writer: AuditEventWriter)?
         gateway = try TestGateway(
-            auditEvents: backend.auditEvents, recordings: backend.recordings, calls: backend.callInbox, dispatch: inbox,
+            auditEvents: backend.auditEvents, recordings: backend.recordings, recordingLog: backend.recordingLog,
+            calls: backend.callInbox, dispatch: inbox,
             serving: { rooms, keys in
                 let server = ServerInfo(version: "tests", node: "n")
                 let calls = backend.callService(rooms, keys: keys, server: server)
@@ -77,6 +78,8 @@ final class CoordinatedNode: Sendable {
         try cluster.meet(first.gateway, second.gateway)
         return (first, second)
     }
+
+    var recordingLog: RecordingLog { backend.recordingLog }
 
     var isCoordinator: Bool { get throws { try gateway.value(Counter(name: "patchbay_cluster_coordinator")) == 1 } }
 

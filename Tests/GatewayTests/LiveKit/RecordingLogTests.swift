@@ -4,7 +4,7 @@ import Wire
 
 @testable import Backend
 
-/// A node's recordings, of which a bounded number is kept.
+/// A node's recordings: bounded, and none in progress after its end, however it ends.
 struct RecordingLogTests {
     private let log = RecordingLog()
     private let track = TrackInfo(
@@ -33,6 +33,16 @@ struct RecordingLogTests {
         stop("c", at: 10)
         stop("a", at: 11)
         #expect(ids == ["b", "d", "c", "a"])
+    }
+
+    @Test func aRecordingThatEndedWithoutAnEventStaysEnded() {
+        start("a", at: 1)
+        start("b", at: 2)
+        log.finish(RecordingID(text: "a"), .failed, at: 3)
+        stop("a", at: 4)
+        record("a.ogg", in: "a")
+        #expect(log.entries.map(\.end) == [nil, .failed] && log.entries.map(\.endedAt) == [nil, 3])
+        #expect(log.entries.last?.files.map(\.name) == ["a.ogg"], "its file is complete only now")
     }
 
     @Test func theOldestRecordingsAreForgotten() {

@@ -25,8 +25,8 @@ final class TestGateway: Sendable {
 
     /// - Parameter routes: makes additional HTTP routes.
     init(
-        auditEvents: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil, calls: CallInbox? = nil,
-        dispatch: DispatchInbox? = nil,
+        auditEvents: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil,
+        recordingLog: RecordingLog? = nil, calls: CallInbox? = nil, dispatch: DispatchInbox? = nil,
         services: ServiceCounters = ServiceCounters(), operatorLog: OperatorLog = .silent,
         serving routes: (RoomService, KeysInUse) throws -> [Route],
         _ change: (inout GatewaySettings) -> Void = { _ in }
@@ -36,8 +36,8 @@ final class TestGateway: Sendable {
             room: RoomSettings(departureTimeout: .milliseconds(100), resumeWindow: .zero), fastPath: Self.fastPath, version: "tests")
         change(&settings)
         let gateway = try Gateway(
-            settings: settings, keys: TestToken.keys, auditEvents: auditEvents, recordings: recordings, calls: calls, dispatch: dispatch,
-            services: services, operatorLog: operatorLog, routes: routes)
+            settings: settings, keys: TestToken.keys, auditEvents: auditEvents, recordings: recordings, recordingLog: recordingLog,
+            calls: calls, dispatch: dispatch, services: services, operatorLog: operatorLog, routes: routes)
         self.gateway = gateway
         running = Task { try await gateway.run() }
     }

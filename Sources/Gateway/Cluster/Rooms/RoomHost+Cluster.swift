@@ -91,6 +91,7 @@ extension RoomHost {
         guard let index = table.index(named: name), let hosted = table[index] else { return }
         let held = hosted.term.heldInputs
         hosted.term = HomeTerm(hasEnded: true)
+        if let recording = hosted.room.recording { context.gateway.recordingLog?.finish(recording, .failed, at: WallClock.milliseconds) }
         apply(.abandoned, to: index)
         for case .joined(let handle, _) in held { route(.close(handle, .moved), to: handle) }
     }
