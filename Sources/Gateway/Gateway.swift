@@ -58,7 +58,7 @@ package final class Gateway: Service {
                 metrics: context.metrics)
             let client = try NodeClient(trust: cluster.trust, serverName: cluster.serverName)
             (context.cluster, context.nodes) = (rooms, client)
-            context.queries = NodeQueries(rooms, client, key: cluster.key, rooms: context.rooms)
+            context.queries = NodeQueries(rooms, client, key: cluster.key, rooms: context.rooms, recordings: recordingLog)
             let coordination = Coordination(rooms, client, key: cluster.key, rooms: context.rooms, calls: calls, dispatch: dispatch)
             context.coordination = coordination
             cluster.node.connect(to: rooms, coordination)

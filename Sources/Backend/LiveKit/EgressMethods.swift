@@ -58,17 +58,28 @@ struct EgressMethods: Sendable {
     }
 
     private func stop(_ request: LiveKitStopEgressRequest, _: HTTPServerRequest) async throws -> LiveKitEgressInfo {
-        guard let recordings, let entry = recordings.log.entries.first(where: { $0.id.text == request.egressID }) else {
+        guard let recordings, let entry = await entries().first(where: { $0.id.text == request.egressID }) else {
             throw TwirpError(.notFound, "egress does not exist")
         }
-        guard entry.endedAt == nil else { throw TwirpError(.failedPrecondition, "egress with status EGRESS_COMPLETE cannot be stopped") }
+        guard entry.endedAt == nil else {
+            let status = entry.end == .failed ? "EGRESS_FAILED" : "EGRESS_COMPLETE"
+            throw TwirpError(.failedPrecondition, "egress with status \(status) cannot be stopped")
+        }
+        // If another node is the room's home, the error names it, and the request is forwarded.
         try await rooms.perform(.stopRecording(entry.id, .asked), in: entry.roomName)
         return LiveKitEgressInfo(recordings.log.entries.first { $0.id == entry.id } ?? entry)
     }
 
-    private func list(_ request: LiveKitListEgressRequest, _: HTTPServerRequest) -> LiveKitListEgressResponse {
+    /// The recordings of all nodes that answer.
+    private func entries() async -> [RecordingLog.Entry] {
+        guard let recordings else { return [] }
+        let elsewhere = await rooms.recordingsElsewhere()
+        return (recordings.log.entries + elsewhere).inOrder
+    }
+
+    private func list(_ request: LiveKitListEgressRequest, _: HTTPServerRequest) async -> LiveKitListEgressResponse {
         var response = LiveKitListEgressResponse()
-        response.items = (recordings?.log.entries ?? [])
+        response.items = await entries()
             .filter { request.roomName.isEmpty || $0.roomName == request.roomName }
             .filter { request.egressID.isEmpty || $0.id.text == request.egressID }
             .filter { !request.active || $0.endedAt == nil }

@@ -4,8 +4,9 @@ package import Wire
 
 /// This node's recordings in progress and its latest finished ones, for LiveKit's Egress service. In memory; readable from any thread.
 package final class RecordingLog: Sendable {
-    struct Entry: Sendable {
-        struct File: Sendable {
+    /// Nodes of a cluster exchange entries (`NodeQuery.recordings`).
+    struct Entry: Sendable, Codable {
+        struct File: Sendable, Codable {
             let name: String
             /// In milliseconds since 1970.
             let startedAt: Int64

@@ -38,11 +38,17 @@ package struct RoomService: Sendable {
         }
     }
 
+    /// The recordings of the other nodes that answer.
+    func recordingsElsewhere() async -> [RecordingLog.Entry] { await askOthers(.recordings, as: RecordingLog.Entry.self) }
+
     /// This node's answer to a query of another one.
-    package func answer(_ query: NodeQuery) async throws -> [UInt8] {
+    ///
+    /// - Parameter recordings: this node's; nil: it has none.
+    package func answer(_ query: NodeQuery, _ recordings: RecordingLog?) async throws -> [UInt8] {
         switch query {
         case .rooms: try JSON.encode(await roomsHere(), names: .asDeclared)
         case .snapshots: try JSON.encode(await snapshotsHere(), names: .asDeclared)
+        case .recordings: try JSON.encode(recordings?.entries ?? [], names: .asDeclared)
         }
     }
 

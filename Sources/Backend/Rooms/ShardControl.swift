@@ -115,7 +115,7 @@ package struct ClusterControl: Sendable {
 
 /// A query to each node of a cluster.
 package enum NodeQuery: String, Sendable {
-    case rooms, snapshots
+    case rooms, snapshots, recordings
 }
 
 package enum RoomClaim: Sendable, Hashable {

@@ -97,12 +97,38 @@ final class ClusterRecordingTests {
         }
     }
 
+    @Test func aRecordingIsListedAndStoppedByAnyNode() throws {
+        let (started, phone, recording) = try recordedSession()
+        let other = ServerAPI(second.gateway, administering: started.room)
+        let running = try #require(try items(other, #"{"active":true}"#).first)
+        #expect(running["egress_id"] as? String == recording.text && running["room_name"] as? String == started.room)
+        #expect(running["status"] as? String == "EGRESS_ACTIVE")
+        #expect(try items(other, #"{"room_name":"other"}"#).isEmpty)
+
+        let stopped = try other.ask("Egress/StopEgress", #"{"egress_id":"\#(recording)"}"#)
+        #expect(stopped.status == 200 && stopped.json?["status"] as? String == "EGRESS_COMPLETE", "\(stopped.text)")
+        #expect(stopped.fields["patchbay-elsewhere"] == nil, "names of nodes are not for clients")
+        try phone.await(.recordingStopped(recording, .asked))
+        for node in [first, second] {
+            let api = ServerAPI(node.gateway, administering: started.room)
+            #expect(try items(api, #"{"egress_id":"\#(recording)"}"#).map { $0["status"] as? String } == ["EGRESS_COMPLETE"])
+            #expect(try items(api, #"{"active":true}"#).isEmpty)
+            #expect(try api.refusal("Egress/StopEgress", #"{"egress_id":"\#(recording)"}"#) == "failed_precondition")
+            #expect(try api.refusal("Egress/StopEgress", #"{"egress_id":"EG_none"}"#) == "not_found")
+        }
+    }
+
     @Test func aRecordingHasEndedWhenItsRoomMoves() throws {
-        let (_, phone, recording) = try recordedSession()
+        let (started, phone, recording) = try recordedSession()
         first.gateway.gateway.drain()
         #expect(try phone.closeCode() == CloseReason.moved.code)
         let known = first.recordingLog.entries
         #expect(known.map(\.id) == [recording] && known.map(\.end) == [.failed])
+        #expect(try items(ServerAPI(second.gateway, administering: started.room), #"{"active":true}"#).isEmpty)
+    }
+
+    private func items(_ api: ServerAPI, _ request: String) throws -> [[String: Any]] {
+        try #require(try api.ask("Egress/ListEgress", request).json?["items"] as? [[String: Any]])
     }
 
     /// Longer than other responses that a gateway accepts.

@@ -53,7 +53,7 @@ final class CoordinatedNode: Sendable {
                 let assistants = AssistantRoutes.routes(
                     backend.assistants, keys: keys, store: store.assistants, changed: { await rooms.notifyOtherNodes(.assistants) })
                 return backend.routes(sessions, calls) + DispatchRoutes.routes(dispatch, keys: keys) + assistants
-                    + LiveKitRoutes.routes(rooms, dispatch, nil, keys: keys)
+                    + LiveKitRoutes.routes(rooms, dispatch, backend.roomRecordings, keys: keys)
             }
         ) {
             $0.room.resumeWindow = .seconds(20)

@@ -45,6 +45,16 @@ struct RecordingLogTests {
         #expect(log.entries.last?.files.map(\.name) == ["a.ogg"], "its file is complete only now")
     }
 
+    @Test func otherNodesReadItsEntries() throws {
+        start("a", at: 1)
+        record("a.ogg", in: "a")
+        stop("a", at: 2)
+        start("b", at: 3)
+        let entries = try JSON.decode([RecordingLog.Entry].self, from: JSON.encode(log.entries, names: .asDeclared), names: .asDeclared)
+        #expect(entries.map(\.id.text) == ["b", "a"] && entries.map(\.roomName) == ["r", "r"])
+        #expect(entries.map(\.end) == [nil, .asked] && entries.map(\.files.count) == [0, 1])
+    }
+
     @Test func theOldestRecordingsAreForgotten() {
         for number in 0...RecordingLog.activeMax { start("\(number)", at: Int64(number)) }
         #expect(log.entries.count == RecordingLog.activeMax && ids.first == "1")

@@ -18,9 +18,10 @@ struct NodeQueries: Sendable {
     private let key: SealingKey
     /// Answers for this node alone.
     private let rooms: RoomService
+    private let recordings: RecordingLog?
 
-    init(_ cluster: ClusterRooms, _ client: NodeClient, key: SealingKey, rooms: RoomService) {
-        (self.cluster, self.client, self.rooms) = (cluster, client, rooms)
+    init(_ cluster: ClusterRooms, _ client: NodeClient, key: SealingKey, rooms: RoomService, recordings: RecordingLog?) {
+        (self.cluster, self.client, self.rooms, self.recordings) = (cluster, client, rooms, recordings)
         self.key = key.derived(for: "queries of nodes")
     }
 
@@ -88,7 +89,7 @@ struct NodeQueries: Sendable {
             guard let text = SealedBox.open(request.body, with: key, at: cluster.identity.description),
                 let query = NodeQuery(rawValue: String(decoding: text, as: UTF8.self))
             else { throw HTTPError(.badRequest, "not a question to this node, sealed with the cluster's key") }
-            return HTTPServerResponse(status: .ok, body: try await rooms.answer(query))
+            return HTTPServerResponse(status: .ok, body: try await rooms.answer(query, recordings))
         }
     }
 }
