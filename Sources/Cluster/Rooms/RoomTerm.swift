@@ -103,7 +103,8 @@ struct RoomTerm {
 
     /// The store refuses durable effects, because a higher epoch has written.
     mutating func superseded(by number: UInt64, claim: UInt64, at now: Instant) {
-        guard number >= epoch.number else { return }
+        // A raised epoch stays: the record may hold it already, although its write was not acknowledged.
+        guard number >= (raisedEpoch ?? epoch).number else { return }
         raisedEpoch = RoomEpoch(number: max(number, raisedEpoch?.number ?? 0) + 1, claim: claim)
         doubtRevision(at: now)
     }
