@@ -2,7 +2,7 @@
 ///
 /// Its number is counted in the broker's record instead of being the record's revision: a broker that has lost its last writes hands out the
 /// same revisions again. Two nodes may then claim with the same number; `claim` tells their epochs apart, and orders them.
-package struct RoomEpoch: Hashable, Comparable, Sendable {
+package struct RoomEpoch: Hashable, Comparable, Sendable, Codable {
     package let number: UInt64
     /// Random.
     package let claim: UInt64

@@ -95,7 +95,7 @@ package final class CallInbox: Sendable {
     @discardableResult
     package func post(_ message: Message) -> Bool {
         switch message {
-        case .service(.room(let call, let change, _)):
+        case .service(.room(let call, let change, _, _)):
             inbox.post(message, newestFor: RoomKey(call: call, identity: change.identity))
             return true
         case .opened: return inbox.post(message, as: .device)
@@ -113,7 +113,7 @@ package final class CallInbox: Sendable {
     package func post(_ message: CallServiceMessage) -> Bool {
         switch relay?(.calls(message)) ?? .here {
         case .here: accept(message)
-        case .taken: true
+        case .taken, .outdated: true
         case .refused: false
         }
     }
@@ -121,7 +121,9 @@ package final class CallInbox: Sendable {
     /// Posts a message of this node or of another one to the call service of this node.
     @discardableResult
     package func accept(_ message: CallServiceMessage) -> Bool {
-        if case .room(let call, .left(let identity), isLoss: true) = message, isReplacing(identity, CallInfo.room(of: call)) { return true }
+        if case .room(let call, .left(let identity), isLoss: true, _) = message, isReplacing(identity, CallInfo.room(of: call)) {
+            return true
+        }
         return post(.service(message))
     }
 
@@ -130,7 +132,7 @@ package final class CallInbox: Sendable {
         guard let id = CallRooms.call(of: event.room.info.name), let change = CallRoomChange(event) else { return }
         var isLoss = false
         if case .room(.left(_, _, let reason)) = event.event { isLoss = !reason.isIntended }
-        post(.room(id, change, isLoss: isLoss))
+        post(.room(id, change, isLoss: isLoss, epoch: event.epoch))
     }
 
     /// Makes the service of this node serve calls, beginning with those that another node has left. Returns once it has them.

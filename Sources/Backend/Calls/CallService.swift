@@ -206,7 +206,7 @@ package actor CallService: Service {
 
     private func receive(_ message: CallServiceMessage) {
         switch message {
-        case .room(let call, let change, _): note(change, in: call)
+        case .room(let call, let change, _, _): note(change, in: call)
         case .notice(let message, let owner): send(message, to: owner)
         case .revoked(let user): closeDevices(of: user)
         case .deleted(let user): remove(user)

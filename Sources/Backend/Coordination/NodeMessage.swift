@@ -23,29 +23,33 @@ package enum NodeRelayOutcome: Sendable, Hashable {
     case taken
     /// Too many messages are waiting.
     case refused
+    /// The message reports about a room that another node has taken over since; it must change nothing.
+    case outdated
 }
 
 /// A message to the dispatch service, from a room or from another service.
+///
+/// What a room reports carries the epoch in which this node is its home: nil without a cluster, and from a node of an earlier version.
 package enum DispatchServiceMessage: Sendable, Hashable, Codable {
     /// A session or a call asks for an assistant.
     case create(JobRequest)
     /// The call does not need the assistant any more.
     case recall(assistant: String, CallID)
     /// A room has opened; the token that opened it asks for these assistants.
-    case roomOpened(String, [AgentRequest])
+    case roomOpened(String, [AgentRequest], epoch: RoomEpoch? = nil)
     /// A room that was open before this node became the coordinator: assistants that it asks for, and those that it has.
-    case roomIsOpen(String, missing: [AgentRequest], present: [Identity])
-    case agent(Identity, in: String, AgentPresence)
+    case roomIsOpen(String, missing: [AgentRequest], present: [Identity], epoch: RoomEpoch? = nil)
+    case agent(Identity, in: String, AgentPresence, epoch: RoomEpoch? = nil)
     /// The first user has come to a room, or the last one has left it.
-    case attended(String, Bool)
+    case attended(String, Bool, epoch: RoomEpoch? = nil)
     /// The room, or the session whose room it would have been, has ended.
-    case roomEnded(String)
+    case roomEnded(String, epoch: RoomEpoch? = nil)
 }
 
 /// A message to the call service, from a room or from another service.
 package enum CallServiceMessage: Sendable, Hashable, Codable {
-    /// A loss is a departure that the participant did not intend.
-    case room(CallID, CallRoomChange, isLoss: Bool)
+    /// A loss is a departure that the participant did not intend. The epoch is that of the room's home, as in `DispatchServiceMessage`.
+    case room(CallID, CallRoomChange, isLoss: Bool, epoch: RoomEpoch? = nil)
     /// An event for all devices of an owner.
     case notice([UInt8], to: Identity)
     /// A user's tokens are revoked. Its calls continue.

@@ -97,7 +97,7 @@ package final class DispatchInbox: Sendable {
         let isPosted =
             switch relay?(.dispatch(message)) ?? .here {
             case .here: accept(message)
-            case .taken: true
+            case .taken, .outdated: true
             case .refused: false
             }
         if !isPosted { registry.count { $0.lost += 1 } }

@@ -165,15 +165,15 @@ package actor DispatchService: Service {
             var effects: [DispatchStateMachine.Effect] = []
             _ = jobs.cancel(job.id, in: room, reason: "the call is over", at: .now, into: &effects)
             perform(effects)
-        case .roomOpened(let room, let agents): begin(agents, in: room)
-        case .roomIsOpen(let room, let missing, let present):
+        case .roomOpened(let room, let agents, _): begin(agents, in: room)
+        case .roomIsOpen(let room, let missing, let present, _):
             begin(missing, in: room, besides: present)
             for agent in present { receive(.agent(agent, in: room, .present)) }
-        case .agent(let identity, let room, let presence):
+        case .agent(let identity, let room, let presence, _):
             guard case .assistant(let assistant) = CallParty(identity) else { return }
             handle(.agent(assistant, in: room, presence))
-        case .attended(let room, let isAttended): handle(.attended(room, isAttended))
-        case .roomEnded(let room): handle(.roomEnded(room))
+        case .attended(let room, let isAttended, _): handle(.attended(room, isAttended))
+        case .roomEnded(let room, _): handle(.roomEnded(room))
         }
     }
 

@@ -1,9 +1,11 @@
-import Backend
 import Foundation
 import Identity
 import Synchronization
 import Testing
 import Wire
+
+@testable import Backend
+@testable import Engine
 
 @Suite(.timeLimit(.minutes(1)))
 struct CallInboxTests {
@@ -29,6 +31,20 @@ struct CallInboxTests {
         for await _ in inbox.messages { Issue.record("this node does not serve calls") }
     }
 
+    @Test func changesOfARoomCarryTheEpochOfItsHome() throws {
+        let sent = Mutex<[NodeMessage]>([])
+        let inbox = CallInbox(tokens: try UserTokens(key: SealingKey())) { message in
+            sent.withLock { $0.append(message) }
+            return .outdated
+        }
+        let room = RoomInfo(sid: RoomSID(text: "RM_1"), name: "call-CA_1", metadata: "", createdAt: 1, maxParticipants: 0)
+        var event = RoomAuditEvent(.room(.finished(.roomClosed)), room: Room.Snapshot(info: room), at: 1)
+        event.epoch = RoomEpoch(number: 3, claim: 4)
+        inbox.post(event)
+        #expect(sent.withLock { $0.map(\.report) } == [NodeMessage.RoomReport(room: "call-CA_1", epoch: event.epoch!, isLast: false)])
+        #expect(inbox.post(.room(CallID(text: "CA_1"), .ended, isLoss: false)), "an outdated message is not refused")
+    }
+
     @Test func callGoesOnWhileItsLostAgentIsReplaced() async throws {
         let agent = Identity(text: "assistant:a")
         let inbox = CallInbox(tokens: try UserTokens(key: SealingKey()), isReplacing: { who, room in who == agent && room == "call-CA_1" })
@@ -36,7 +52,7 @@ struct CallInboxTests {
         inbox.post(.room(CallID(text: "CA_2"), .left(agent), isLoss: true))
         inbox.finish()
         var calls: [String] = []
-        for await message in inbox.messages { if case .service(.room(let call, _, _)) = message { calls.append(call.text) } }
+        for await message in inbox.messages { if case .service(.room(let call, _, _, _)) = message { calls.append(call.text) } }
         #expect(calls == ["CA_2"])
     }
 
@@ -89,7 +105,7 @@ struct CallInboxTests {
         var drains = 0
         for await message in inbox.messages {
             switch message {
-            case .service(.room(_, let change, _)): changes.append(change)
+            case .service(.room(_, let change, _, _)): changes.append(change)
             case .drain: drains += 1
             default: Issue.record("an unexpected message")
             }

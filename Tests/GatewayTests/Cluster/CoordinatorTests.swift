@@ -1,11 +1,15 @@
+import Backend
+import Cluster
+import Engine
 import Foundation
-import Gateway
 import Identity
 import Store
 import TestProcesses
 import TestStore
 import Testing
 import Wire
+
+@testable import Gateway
 
 /// Users' channels, calls and dispatch of several gateways, which one of them serves.
 @Suite(.onOwnThread, .serialized, .enabled(if: NATSServer.isInstalled), .timeLimit(.minutes(2)))
@@ -63,6 +67,35 @@ final class CoordinatorTests {
         #expect(try other.gateway.homeRooms == 1)
         try bobPhone.event(.incoming, of: started.id)
         let bobInRoom = try bobPhone.ask(.answer(started.id)).join(coordinator.gateway)
+        _ = try annPhone.ask(.hangUp(started.id))
+        #expect(try bobPhone.event(.ended, of: started.id).call.status == .completed)
+        #expect(try annInRoom.closeCode() == CloseReason.roomClosed.code)
+        #expect(try bobInRoom.closeCode() == CloseReason.roomClosed.code)
+    }
+
+    @Test func formerHomeOfARoomDoesNotEndItsCallAfterAPartition() throws {
+        let (coordinator, other) = try first.isCoordinator ? (first, second) : (second, first)
+        let (annPhone, bobPhone) = (try other.device(of: ann), try coordinator.device(of: bob))
+        let started = try annPhone.start(.user(Identity(text: bob.text)))
+        let annInRoom = try started.join(other.gateway)
+        try bobPhone.event(.incoming, of: started.id)
+        let bobInRoom = try bobPhone.ask(.answer(started.id)).join(coordinator.gateway)
+        let formerEpoch = try #require(other.gateway.gateway.context.cluster?.epoch(of: CallInfo.room(of: started.id)))
+        let epoch = RoomEpoch(number: formerEpoch.number + 1, claim: 0)
+        func report(_ changes: [CallRoomChange], in epoch: RoomEpoch, by sender: String) throws {
+            let batch = NodeMessageBatch(
+                sender: sender, number: 1, messages: changes.map { .calls(.room(started.id, $0, isLoss: true, epoch: epoch)) })
+            let context = coordinator.gateway.gateway.context
+            let name = try #require(context.cluster?.identity.description)
+            let key = cluster.key.derived(for: "messages between nodes")
+            #expect(try #require(context.coordination).receive(SealedBox.seal(batch.bytes, with: key, at: name)))
+        }
+        let identities = [ann, bob].map { Identity(text: $0.text) }
+        // A third node takes the room over from one that is cut off, which tells that everybody has left.
+        try report(identities.map(CallRoomChange.joined), in: epoch, by: "n8/1")
+        try report(identities.map(CallRoomChange.left) + [.ended], in: formerEpoch, by: "n9/1")
+        _ = try annPhone.ask(.hold(started.id, held: true))
+        try bobPhone.event(.held, of: started.id)
         _ = try annPhone.ask(.hangUp(started.id))
         #expect(try bobPhone.event(.ended, of: started.id).call.status == .completed)
         #expect(try annInRoom.closeCode() == CloseReason.roomClosed.code)

@@ -10,7 +10,7 @@ import TestProcesses
 /// Gateways of one cluster, with a NATS server of their own.
 final class TestCluster {
     let nats: NATSServer
-    private let key = SealingKey()
+    let key = SealingKey()
     private var count = 0
 
     init() throws { nats = try NATSServer() }

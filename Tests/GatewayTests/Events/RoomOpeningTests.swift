@@ -64,7 +64,7 @@ struct RoomOpeningTests {
         let agents = [AgentRequest(assistant: "helper", metadata: "m")]
         _ = try await gateway.gateway.rooms.open("r", RoomOpening(agents: agents))
         for try await message in dispatch.messages {
-            guard case .service(.roomOpened(let room, let asked)) = message else { continue }
+            guard case .service(.roomOpened(let room, let asked, _)) = message else { continue }
             #expect(room == "r" && asked == agents)
             break
         }

@@ -12,7 +12,8 @@ internal import Wire
 /// asks every second where that room is, which makes it the coordinator if the room has no home.
 ///
 /// Messages to the coordinator, and from it to rooms, are sent in order to the other node's port for nodes, sealed with the cluster's key. They
-/// wait while their destination is not known or does not answer, and are addressed anew when it ends.
+/// wait while their destination is not known or does not answer, and are addressed anew when it ends. What homes of the past report about
+/// their rooms is ignored (`RoomFences`), no matter which node they are.
 final class Coordination: Sendable {
     private struct State {
         /// By its name in the cluster; nil while it is not known.
@@ -22,6 +23,7 @@ final class Coordination: Sendable {
         var outboxes: [String: NodeOutbox] = [:]
         /// Where rooms were last, for the time without a broker.
         var homes = RecentTable<String, String>(keeping: 10_000, for: .seconds(3_600))
+        var fences = RoomFences()
         /// The latest batch of each other node.
         var received: [String: UInt64] = [:]
     }
@@ -109,7 +111,8 @@ final class Coordination: Sendable {
         switch outcome {
         case .taken: continuation.yield(message)
         case .refused: cluster.counters.messagesLost.add(1, ordering: .relaxed)
-        case .here: break
+        case .here: return admit(message) ? .here : .outdated
+        case .outdated: break
         }
         return outcome
     }
@@ -218,13 +221,21 @@ final class Coordination: Sendable {
     /// Delivers a message here, or sends one on that has come to the wrong node.
     private func deliver(_ message: NodeMessage) {
         switch message {
-        case .dispatch(let message) where isHere: dispatch?.accept(message)
-        case .calls(let message) where isHere: calls?.accept(message)
+        case .dispatch(let content) where isHere: if admit(message) { dispatch?.accept(content) }
+        case .calls(let content) where isHere: if admit(message) { calls?.accept(content) }
         case .command(let command, let room) where cluster.directory.home(of: room) != nil:
             rooms.sendHere(command.administration, to: room)
         case .dispatch, .calls, .command: _ = relay(message)
         case .takenForEnded: break
         }
+    }
+
+    /// Whether a message may change something, because it is not outdated.
+    private func admit(_ message: NodeMessage) -> Bool {
+        guard let report = message.report else { return true }
+        let isAdmitted = state.withLock { $0.fences.admit(report, at: .now) }
+        if !isAdmitted { cluster.log.debug("ignored what a former home reports about a room", metadata: ["room": "\(report.room)"]) }
+        return isAdmitted
     }
 }
 

@@ -56,6 +56,13 @@ extension RoomHost {
 
     // MARK: Terms
 
+    /// The epoch in which this node is the room's home, or was last, because it may have lost the room a moment ago; nil without a cluster.
+    func epoch(of hosted: HostedRoom) -> RoomEpoch? {
+        guard let cluster = context.gateway.cluster else { return nil }
+        if let epoch = cluster.epoch(of: hosted.name) { hosted.term.epoch = epoch }
+        return hosted.term.epoch
+    }
+
     private func restore(_ restored: RestoredRoom) {
         guard table.index(named: restored.name) == nil else { return }
         let handles = absent.makeHandles(restored.image.members.count)
@@ -77,13 +84,13 @@ extension RoomHost {
 
     /// Tells the coordinator of an open room, in case it does not know it.
     private func announce(_ hosted: HostedRoom) {
-        let (gateway, participants) = (context.gateway, hosted.room.participants)
+        let (gateway, participants, epoch) = (context.gateway, hosted.room.participants, epoch(of: hosted))
         // Agents whose connection is lost resume; they are not asked for again.
         let present = participants.map(\.identity).filter { CallParty($0).isAssistant }
-        gateway.dispatch?.post(.roomIsOpen(hosted.name, missing: hosted.room.agentsExpected, present: present))
-        gateway.dispatch?.post(.attended(hosted.name, hosted.room.participantCount > 0))
+        gateway.dispatch?.post(.roomIsOpen(hosted.name, missing: hosted.room.agentsExpected, present: present, epoch: epoch))
+        gateway.dispatch?.post(.attended(hosted.name, hosted.room.participantCount > 0, epoch: epoch))
         guard let call = CallRooms.call(of: hosted.name) else { return }
-        for participant in participants { gateway.calls?.post(.room(call, .joined(participant.identity), isLoss: false)) }
+        for participant in participants { gateway.calls?.post(.room(call, .joined(participant.identity), isLoss: false, epoch: epoch)) }
     }
 
     /// Another node is the room's home, or will be: participants resume there. The room records nothing more.
@@ -131,6 +138,8 @@ struct HomeTerm {
     var heldInputs: [Room.Input] = []
     /// Another node is the home: nothing is recorded any more.
     var hasEnded = false
+    /// As of the latest report (`RoomHost.epoch(of:)`).
+    var epoch: RoomEpoch?
 
     mutating func hold(_ input: Room.Input) {
         // The deadline is checked again.

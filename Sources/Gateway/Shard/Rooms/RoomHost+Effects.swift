@@ -23,7 +23,8 @@ extension RoomHost {
         case .record: break
         case .agent(let identity, let presence): notifyDispatch(of: presence, of: identity, in: room)
         case .attended(let isAttended):
-            if let name = table[room]?.name { context.gateway.dispatch?.post(.attended(name, isAttended)) }
+            guard let dispatch = context.gateway.dispatch, let hosted = table[room] else { return }
+            dispatch.post(.attended(hosted.name, isAttended, epoch: epoch(of: hosted)))
         case .tap(_, let publisher), .untap(_, let publisher): route(effect, to: publisher)
         case .procedureEnded(let number, let outcome): administrativeCalls.end(number, outcome)
         case .closed: closeRoom(room)

@@ -133,19 +133,21 @@ extension RoomHost {
     }
 
     func notifyDispatch(of presence: AgentPresence, of agent: Identity, in index: Int) {
-        guard let name = table[index]?.name, CallParty(agent).isAssistant else { return }
-        context.gateway.dispatch?.post(.agent(agent, in: name, presence))
+        guard let dispatch = context.gateway.dispatch, let hosted = table[index], CallParty(agent).isAssistant else { return }
+        dispatch.post(.agent(agent, in: hosted.name, presence, epoch: epoch(of: hosted)))
     }
 
     func record(_ event: Room.AuditEvent, in room: Room.Snapshot, of hosted: HostedRoom) {
         hosted.log.append(event, at: WallClock.milliseconds)
-        record(event, in: room, isReported: hosted.isReported)
+        report(event, in: room, of: hosted)
     }
 
-    private func record(_ event: Room.AuditEvent, in room: Room.Snapshot, isReported: Bool) {
+    private func report(_ event: Room.AuditEvent, in room: Room.Snapshot, of hosted: HostedRoom) {
         context.gateway.operatorLog.record(event, in: room)
-        guard isReported, let queue = context.gateway.auditEvents else { return }
-        let outcome = queue.append(RoomAuditEvent(.room(event), room: room, at: WallClock.milliseconds))
+        guard hosted.isReported, let queue = context.gateway.auditEvents else { return }
+        var reported = RoomAuditEvent(.room(event), room: room, at: WallClock.milliseconds)
+        reported.epoch = epoch(of: hosted)
+        let outcome = queue.append(reported)
         guard case .refused(let isFirst) = outcome else { return }
         context.counters.auditEventsLost += 1
         if isFirst {
@@ -160,7 +162,7 @@ extension RoomHost {
             hosted.handle(.administered(.close(.serverShutdown)), at: context.now, into: &effects)
             for effect in effects {
                 switch effect {
-                case .record(let event, let room): record(event, in: room, isReported: hosted.isReported)
+                case .record(let event, let room): report(event, in: room, of: hosted)
                 case .procedureEnded(let number, let outcome): administrativeCalls.end(number, outcome)
                 default: break
                 }

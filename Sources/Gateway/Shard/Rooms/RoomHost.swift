@@ -210,7 +210,7 @@ final class RoomHost {
     }
 
     private func openRoom(named name: String, settings: RoomSettings) -> Int {
-        context.gateway.dispatch?.post(.roomOpened(name, settings.agents))
+        context.gateway.dispatch?.post(.roomOpened(name, settings.agents, epoch: context.gateway.cluster?.epoch(of: name)))
         let seed = UInt64.random(in: 0 ... .max)
         var identifiers = IdentifierGenerator(seed: ~seed)
         let reporting = reporting(of: name)
@@ -231,7 +231,7 @@ final class RoomHost {
         // A room whose term has ended goes on at another node, with its agents.
         let isOver = !hosted.term.hasEnded
         // Before another shard may open a room of that name.
-        if isOver { context.gateway.dispatch?.post(.roomEnded(hosted.name)) }
+        if isOver { context.gateway.dispatch?.post(.roomEnded(hosted.name, epoch: epoch(of: hosted))) }
         context.gateway.directory.release(hosted.name)
         table.remove(index)
         if isOver { context.gateway.cluster?.closed(hosted.name) }
