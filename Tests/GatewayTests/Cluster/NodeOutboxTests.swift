@@ -11,17 +11,19 @@ struct NodeOutboxTests {
     private final class Receiver: Sendable {
         let answers: Mutex<[NodeOutbox.Outcome]>
         let batches = Mutex<[NodeMessageBatch]>([])
-        let returned = Mutex<[NodeMessage]>([])
+        let endings = Mutex(0)
 
         /// - Parameter answers: to the first batches; later ones are accepted.
         init(_ answers: NodeOutbox.Outcome...) { self.answers = Mutex(answers) }
+
+        init(always answer: NodeOutbox.Outcome) { answers = Mutex(Array(repeating: answer, count: 10_000)) }
 
         func outbox() -> NodeOutbox {
             NodeOutbox(sender: "n1/1") { [self] batch in
                 batches.withLock { $0.append(batch) }
                 return answers.withLock { $0.isEmpty ? .delivered : $0.removeFirst() }
-            } giveBack: { [self] messages in
-                returned.withLock { $0 += messages }
+            } ended: { [self] in
+                endings.withLock { $0 += 1 }
             }
         }
 
@@ -48,12 +50,30 @@ struct NodeOutboxTests {
         #expect(receiver.batches.withLock { Set($0.map(\.number)).count } == 1)
     }
 
-    @Test func messagesToANodeThatHasEndedComeBack() throws {
+    @Test func messagesToANodeThatHasEndedAreTakenBack() throws {
+        let receiver = Receiver(always: .ended)
+        let outbox = receiver.outbox()
+        #expect(outbox.append(message(1)))
+        try Patience.until("the end is reported") { receiver.endings.withLock { $0 > 0 } }
+        #expect(outbox.append(message(2)))
+        #expect(outbox.takeBack() == [message(1), message(2)], "those under way come first")
+        #expect(outbox.takeBack() == [] && !outbox.append(message(3)))
+    }
+
+    @Test func batchUnderWayIsTakenBackWithoutWaitingForItsAnswer() throws {
+        let receiver = Receiver(always: .failed)
+        let outbox = receiver.outbox()
+        for number in 1...3 { #expect(outbox.append(message(number))) }
+        try Patience.until("it is under way") { !receiver.messages.isEmpty }
+        #expect(outbox.takeBack() == (1...3).map(message))
+    }
+
+    @Test func messagesAreDeliveredIfTheNodeRunsAfterAll() throws {
         let receiver = Receiver(.ended)
         let outbox = receiver.outbox()
-        _ = outbox.append(message(1))
-        try Patience.until("it comes back") { receiver.returned.withLock { !$0.isEmpty } }
-        #expect(receiver.returned.withLock { $0 } == [message(1)])
+        #expect(outbox.append(message(1)))
+        try Patience.until("it is sent again") { receiver.messages.count == 2 }
+        #expect(receiver.batches.withLock { Set($0.map(\.number)).count } == 1)
     }
 
     @Test func laterOutboxNumbersItsBatchesHigher() throws {

@@ -1,6 +1,5 @@
 internal import Backend
 internal import Cluster
-internal import DequeModule
 internal import Identity
 internal import Logging
 internal import Synchronization
@@ -8,29 +7,17 @@ internal import Wire
 
 /// Connects this node with the coordinator: the node that serves users' channels, calls and dispatch for the whole cluster.
 ///
-/// The coordinator is the home of a room without a name, which is claimed, lost, moved and fenced like any other, and never opened. Each node
-/// asks every second where that room is, which makes it the coordinator if the room has no home.
+/// The coordinator is the home of a room without a name, which is claimed, lost, moved and fenced like any other, and never opened
+/// (`CoordinatorWatch`).
 ///
-/// Messages to the coordinator, and from it to rooms, are sent in order to the other node's port for nodes, sealed with the cluster's key. They
-/// wait while their destination is not known or does not answer, and are addressed anew when it ends. What homes of the past report about
-/// their rooms is ignored (`RoomFences`), no matter which node they are.
+/// Messages to the coordinator, and from it to rooms, are sent in order (`OutgoingMessages`) to the other node's port for nodes, sealed
+/// with the cluster's key. What homes of the past report about their rooms is ignored (`RoomFences`), no matter which node they are.
 final class Coordination: Sendable {
     private struct State {
-        /// By its name in the cluster; nil while it is not known.
-        var coordinator: String?
-        /// Messages that have no destination yet.
-        var waiting = 0
-        var outboxes: [String: NodeOutbox] = [:]
-        /// Where rooms were last, for the time without a broker.
-        var homes = RecentTable<String, String>(keeping: 10_000, for: .seconds(3_600))
         var fences = RoomFences()
         /// The latest batch of each other node.
         var received: [String: UInt64] = [:]
     }
-
-    static let waitingMax = 10_000
-    private static let interval = Duration.seconds(1)
-    private static let retryInterval = Duration.milliseconds(200)
 
     private let cluster: ClusterRooms
     private let client: NodeClient
@@ -39,82 +26,51 @@ final class Coordination: Sendable {
     // Nil without the service.
     private let calls: CallInbox?
     private let dispatch: DispatchInbox?
+    private let watch: CoordinatorWatch
+    private let outgoing: OutgoingMessages
     private let state = Mutex(State())
-    private let messages: AsyncStream<NodeMessage>
-    private let continuation: AsyncStream<NodeMessage>.Continuation
 
     init(_ cluster: ClusterRooms, _ client: NodeClient, key: SealingKey, rooms: RoomService, calls: CallInbox?, dispatch: DispatchInbox?) {
         (self.cluster, self.client, self.rooms, self.calls, self.dispatch) = (cluster, client, rooms, calls, dispatch)
-        self.key = key.derived(for: "messages between nodes")
-        // Bounded by `relay`.
-        (messages, continuation) = AsyncStream.makeStream(of: NodeMessage.self)
+        let key = key.derived(for: "messages between nodes")
+        let watch = CoordinatorWatch(cluster)
+        (self.key, self.watch) = (key, watch)
+        outgoing = OutgoingMessages(
+            OutgoingMessages.Cluster(
+                local: cluster.identity.description, isRunning: { cluster.other(named: $0) != nil }, knownCoordinator: { watch.known },
+                findCoordinator: { await watch.lookUp() }, isOpenHere: { cluster.directory.home(of: $0) != nil },
+                find: { await cluster.find($0) },
+                send: { batch, node in
+                    guard let address = cluster.other(named: node)?.address.flatMap(NodeAddress.init) else { return .ended }
+                    return await client.post(SealedBox.seal(batch.bytes, with: key, at: node), to: address) ? .delivered : .failed
+                }, noteLoss: { cluster.counters.messagesLost.add(1, ordering: .relaxed) }))
     }
 
     private var name: String { cluster.identity.description }
-    private var isHere: Bool { cluster.isHome(of: RoomHomes.coordinatorRoom) }
 
     /// Runs until the task is cancelled.
     func run() async {
-        cluster.onEndedNode { [weak self] in self?.tell($0) }
+        cluster.onEndedNode { [weak self] ended in
+            self?.outgoing.nodeEnded()
+            self?.tell(ended)
+        }
         await withTaskGroup { group in
-            group.addTask { await self.watch() }
-            for await message in messages { await address(message) }
-            group.cancelAll()
+            group.addTask { await self.watch.run() }
+            group.addTask { await self.outgoing.run { self.accept($0) } }
         }
     }
 
-    // MARK: The coordinator
-
-    private func watch() async {
-        repeat { await lookUp() } while (try? await Task.sleep(for: Self.interval)) != nil
-    }
-
-    private func lookUp() async {
-        let found: String
-        switch await cluster.locate(RoomHomes.coordinatorRoom) {
-        case .here: found = name
-        case .elsewhere(let beat): found = beat.node.description
-        case .unavailable, .storeUnavailable, .draining: return
-        }
-        let former = state.withLock { state in
-            defer { state.coordinator = found }
-            return state.coordinator
-        }
-        guard found != former else { return }
-        cluster.log.notice("the cluster has a coordinator", metadata: ["coordinator": "\(found)"])
-        // It does not know the rooms that are open here.
-        for mailbox in cluster.mailboxes { mailbox.send(.cluster(.announceRooms)) }
-    }
+    var knownCoordinator: String? { watch.known }
 
     /// Finds the coordinator, which becomes this node if there is none; without the broker, the last known one.
-    func find() async -> RoomClaim {
-        switch await cluster.locate(RoomHomes.coordinatorRoom) {
-        case .here: return .here
-        case .elsewhere(let beat): return .elsewhere(node: beat.node.description)
-        case .draining: return .draining
-        case .unavailable, .storeUnavailable: return knownCoordinator.map(RoomClaim.elsewhere) ?? .unavailable
-        }
-    }
+    func find() async -> RoomClaim { await watch.find() }
 
     // MARK: Sending
 
     /// Called on any thread.
     func relay(_ message: NodeMessage) -> NodeRelayOutcome {
-        let isForCoordinator = message.isForCoordinator
-        let outcome = state.withLock { state -> NodeRelayOutcome in
-            // Later messages do not overtake those that wait.
-            if isForCoordinator, state.waiting == 0, isHere { return .here }
-            guard state.waiting < Self.waitingMax else { return .refused }
-            state.waiting += 1
-            return .taken
-        }
-        switch outcome {
-        case .taken: continuation.yield(message)
-        case .refused: cluster.counters.messagesLost.add(1, ordering: .relaxed)
-        case .here: return admit(message) ? .here : .outdated
-        case .outdated: break
-        }
-        return outcome
+        let outcome = outgoing.relay(message)
+        return outcome == .here && !admit(message) ? .outdated : outcome
     }
 
     /// Tells a node that has ended, so that it gives its rooms up if it was only cut off from the broker.
@@ -124,77 +80,6 @@ final class Coordination: Sendable {
         let batch = NodeMessageBatch(sender: name, number: .max, messages: [.takenForEnded])
         let sealed = SealedBox.seal(batch.bytes, with: key, at: ended.node.description)
         Task { [client] in _ = await client.post(sealed, to: address) }
-    }
-
-    private func address(_ message: NodeMessage) async {
-        defer { state.withLock { $0.waiting -= 1 } }
-        switch message {
-        case .takenForEnded: break
-        case .command(_, let room):
-            guard let home = await home(of: room) else { return }
-            pass(message, to: home)
-        case .dispatch, .calls:
-            guard let coordinator = await coordinator() else { return }
-            pass(message, to: coordinator)
-        }
-    }
-
-    private func pass(_ message: NodeMessage, to node: String) {
-        if node == name { return deliver(message) }
-        if !outbox(to: node).append(message) { cluster.counters.messagesLost.add(1, ordering: .relaxed) }
-    }
-
-    /// - Returns: nil if the task is cancelled.
-    private func coordinator() async -> String? {
-        while !Task.isCancelled {
-            if let known = knownCoordinator { return known }
-            await lookUp()
-            if let known = knownCoordinator { return known }
-            try? await Task.sleep(for: Self.retryInterval)
-        }
-        return nil
-    }
-
-    /// The coordinator's name in the cluster; nil if it is not known, or does not run any more.
-    var knownCoordinator: String? {
-        if isHere { return name }
-        let known = state.withLock { $0.coordinator }
-        return known.flatMap { cluster.other(named: $0) == nil ? nil : $0 }
-    }
-
-    /// - Returns: nil for a room that is open nowhere.
-    private func home(of room: String) async -> String? {
-        if cluster.directory.home(of: room) != nil { return name }
-        switch await cluster.find(room) {
-        case .elsewhere(let node):
-            state.withLock { state in
-                _ = state.homes.advance(to: .now)
-                state.homes[room] = node
-            }
-            return node
-        case .here, .draining: return nil
-        case .unavailable: return state.withLock { $0.homes[room] }
-        }
-    }
-
-    private func outbox(to node: String) -> NodeOutbox {
-        state.withLock { state in
-            if let outbox = state.outboxes[node] { return outbox }
-            state.outboxes = state.outboxes.filter { cluster.other(named: $0.key) != nil }
-            let outbox = NodeOutbox(sender: name) { [weak self] batch in
-                await self?.send(batch, to: node) ?? .ended
-            } giveBack: { [weak self] messages in
-                for message in messages { _ = self?.relay(message) }
-            }
-            state.outboxes[node] = outbox
-            return outbox
-        }
-    }
-
-    private func send(_ batch: NodeMessageBatch, to node: String) async -> NodeOutbox.Outcome {
-        guard let address = cluster.other(named: node)?.address.flatMap(NodeAddress.init) else { return .ended }
-        let sealed = SealedBox.seal(batch.bytes, with: key, at: node)
-        return await client.post(sealed, to: address) ? .delivered : .failed
     }
 
     // MARK: Receiving
@@ -214,20 +99,29 @@ final class Coordination: Sendable {
             state.received[batch.sender] = batch.number
             return true
         }
-        if isNew { for message in batch.messages { deliver(message) } }
+        guard isNew else { return true }
+        for message in batch.messages where !accept(message, from: batch.sender) { outgoing.sendOn(message) }
         return true
     }
 
-    /// Delivers a message here, or sends one on that has come to the wrong node.
-    private func deliver(_ message: NodeMessage) {
+    /// Passes a message to this node's services and rooms.
+    ///
+    /// - Parameter sender: nil for this node.
+    /// - Returns: false if the message is for another node.
+    private func accept(_ message: NodeMessage, from sender: String? = nil) -> Bool {
         switch message {
-        case .dispatch(let content) where isHere: if admit(message) { dispatch?.accept(content) }
-        case .calls(let content) where isHere: if admit(message) { calls?.accept(content) }
-        case .command(let command, let room) where cluster.directory.home(of: room) != nil:
+        case .dispatch, .calls:
+            guard watch.isHere else { return false }
+            guard admit(message) else { return true }
+            if let sender, let report = message.report { outgoing.noteHome(of: report.room, sender) }
+            if case .dispatch(let message) = message { dispatch?.accept(message) }
+            if case .calls(let message) = message { calls?.accept(message) }
+        case .command(let command, let room):
+            guard cluster.directory.home(of: room) != nil else { return false }
             rooms.sendHere(command.administration, to: room)
-        case .dispatch, .calls, .command: _ = relay(message)
         case .takenForEnded: break
         }
+        return true
     }
 
     /// Whether a message may change something, because it is not outdated.
@@ -236,14 +130,5 @@ final class Coordination: Sendable {
         let isAdmitted = state.withLock { $0.fences.admit(report, at: .now) }
         if !isAdmitted { cluster.log.debug("ignored what a former home reports about a room", metadata: ["room": "\(report.room)"]) }
         return isAdmitted
-    }
-}
-
-extension NodeMessage {
-    fileprivate var isForCoordinator: Bool {
-        switch self {
-        case .dispatch, .calls: true
-        case .command, .takenForEnded: false
-        }
     }
 }

@@ -15,7 +15,11 @@ final class NodeOutbox: Sendable {
 
     private struct State {
         var queue: Deque<NodeMessage> = []
-        var isSending = false
+        /// The messages of the batch that is being sent.
+        var underWay: [NodeMessage] = []
+        /// Nil while nothing is sent.
+        var sending: Task<Void, Never>?
+        var isTakenBack = false
         /// Number of the latest batch. It begins with the time, so that those of a later outbox to the same node are higher.
         var number = Instant.now.nanoseconds
     }
@@ -28,56 +32,62 @@ final class NodeOutbox: Sendable {
 
     private let sender: String
     private let send: @Sendable (NodeMessageBatch) async -> Outcome
-    private let giveBack: @Sendable ([NodeMessage]) -> Void
+    private let ended: @Sendable () -> Void
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - sender: this node, by its name in the cluster.
-    ///   - giveBack: gets the messages that are not delivered because the node has ended.
-    init(
-        sender: String, send: @escaping @Sendable (NodeMessageBatch) async -> Outcome,
-        giveBack: @escaping @Sendable ([NodeMessage]) -> Void
-    ) {
-        (self.sender, self.send, self.giveBack) = (sender, send, giveBack)
+    ///   - ended: called if messages cannot be delivered because the node has ended, so that they can be taken back.
+    init(sender: String, send: @escaping @Sendable (NodeMessageBatch) async -> Outcome, ended: @escaping @Sendable () -> Void) {
+        (self.sender, self.send, self.ended) = (sender, send, ended)
     }
 
     /// - Returns: false if too many messages are waiting.
     func append(_ message: NodeMessage) -> Bool {
-        let (isAppended, begins) = state.withLock { state in
-            guard state.queue.count < Self.messagesMax else { return (false, false) }
+        state.withLock { state in
+            guard state.queue.count < Self.messagesMax, !state.isTakenBack else { return false }
             state.queue.append(message)
-            defer { state.isSending = true }
-            return (true, !state.isSending)
+            if state.sending == nil { state.sending = Task { await sendAll() } }
+            return true
         }
-        if begins { Task { await sendAll() } }
-        return isAppended
+    }
+
+    /// Stops sending, because the node has ended. The outbox takes no more messages.
+    ///
+    /// - Returns: the messages that have not certainly been delivered, in order.
+    func takeBack() -> [NodeMessage] {
+        state.withLock { state in
+            defer { (state.underWay, state.queue, state.isTakenBack) = ([], [], true) }
+            // Its answer does not matter any more.
+            state.sending?.cancel()
+            return state.underWay + state.queue
+        }
     }
 
     private func sendAll() async {
         while let batch = nextBatch() {
-            while true {
-                switch await send(batch) {
-                case .delivered: break
-                case .failed:
-                    try? await Task.sleep(for: Self.retryInterval)
-                    continue
-                case .ended: giveBack(batch.messages)
-                }
-                break
+            while !Task.isCancelled {
+                let outcome = await send(batch)
+                if outcome == .delivered { break }
+                if outcome == .ended { ended() }
+                // Unless the messages were taken back: the node runs again.
+                try? await Task.sleep(for: Self.retryInterval)
             }
         }
     }
 
+    /// - Returns: nil if nothing is left to send.
     private func nextBatch() -> NodeMessageBatch? {
         state.withLock { state in
             guard !state.queue.isEmpty else {
-                state.isSending = false
+                (state.underWay, state.sending) = ([], nil)
                 return nil
             }
             state.number += 1
             var batch = NodeMessageBatch(sender: sender, number: state.number, messages: Array(state.queue.prefix(Self.batchMax)))
             while batch.messages.count > 1, batch.bytes.count > Self.bytesMax { batch.messages.removeLast((batch.messages.count + 1) / 2) }
             state.queue.removeFirst(batch.messages.count)
+            state.underWay = batch.messages
             return batch
         }
     }
