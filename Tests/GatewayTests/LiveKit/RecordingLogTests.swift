@@ -1,8 +1,8 @@
-import Engine
 import Testing
 import Wire
 
 @testable import Backend
+@testable import Engine
 
 /// A node's recordings: bounded, and none in progress after its end, however it ends.
 struct RecordingLogTests {
