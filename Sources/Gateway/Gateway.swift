@@ -61,6 +61,9 @@ package final class Gateway: Service {
             context.queries = NodeQueries(rooms, client, key: cluster.key, rooms: context.rooms, recordings: recordingLog)
             let coordination = Coordination(rooms, client, key: cluster.key, rooms: context.rooms, calls: calls, dispatch: dispatch)
             context.coordination = coordination
+            context.joins = JoinChecks(rooms, client, key: cluster.key, coordinator: { coordination.knownCoordinator }) { check in
+                auditEvents?.joinError(check.room, check.identity) ?? dispatch?.registry.joinError(job: check.job)
+            }
             cluster.node.connect(to: rooms, coordination)
         }
         context.serve(try routes(context.rooms, context.keysInUse))
@@ -184,7 +187,7 @@ extension GatewayContext {
         let document = OperationRoutes.document(of: routes, version: settings.version)
         router = Router(routes: routes + [document], origins: origins, failures: failures)
         operationsRouter = Router(routes: operations, origins: origins, failures: failures)
-        let ofNodes = (messagesRoute.map { [$0] } ?? []) + (queries?.routes ?? [])
+        let ofNodes = (messagesRoute.map { [$0] } ?? []) + (queries?.routes ?? []) + (joins.map { [$0.route] } ?? [])
         nodesRouter = Router(routes: routes + [document] + ofNodes, origins: origins, failures: failures)
     }
 }

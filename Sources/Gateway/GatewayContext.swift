@@ -42,6 +42,7 @@ struct GatewayContext: Sendable {
     var nodes: NodeClient?
     var coordination: Coordination?
     var queries: NodeQueries?
+    var joins: JoinChecks?
     private let trunks: [Trunk]
 
     init(

@@ -169,7 +169,7 @@ package final class CallRooms: Sendable {
 
     package init() {}
 
-    static func isCallRoom(_ room: String) -> Bool { room.hasPrefix(CallInfo.roomPrefix) }
+    package static func isCallRoom(_ room: String) -> Bool { room.hasPrefix(CallInfo.roomPrefix) }
 
     package static func call(of room: String) -> CallID? {
         isCallRoom(room) ? CallID(text: String(room.dropFirst(CallInfo.roomPrefix.count))) : nil

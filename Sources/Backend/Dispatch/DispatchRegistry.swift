@@ -54,6 +54,9 @@ package final class DispatchRegistry: Sendable {
 
     private let state = Mutex(State())
 
+    /// The value of the attribute of an agent's token that names its job; nil for any other token.
+    package static func job(in attributes: [String: String]) -> String? { attributes[attribute] }
+
     static func attributeValue(of job: JobInfo) -> String { "\(job.id).\(job.attempt)" }
 
     // MARK: Writing
@@ -140,10 +143,12 @@ package final class DispatchRegistry: Sendable {
 
     /// Why an agent may not join with the token of a job: the job has ended, or another worker has it. Nil if it may, also if the job is
     /// unknown: after a restart its worker has not registered yet.
-    package func joinError(attributes: [String: String]) -> HTTPError? {
-        guard let value = attributes[Self.attribute], let dot = value.lastIndex(of: ".") else { return nil }
-        let id = JobID(text: String(value[..<dot]))
-        let attempt = Int(value[value.index(after: dot)...])
+    ///
+    /// - Parameter job: the value of the token's attribute that names the job.
+    package func joinError(job: String?) -> HTTPError? {
+        guard let job, let dot = job.lastIndex(of: ".") else { return nil }
+        let id = JobID(text: String(job[..<dot]))
+        let attempt = Int(job[job.index(after: dot)...])
         guard let known = state.withLock({ $0.isDraining ? nil : $0.attempts[id] }), known != attempt || known == nil else { return nil }
         return HTTPError(.jobEnded, "the token's job is over, or another worker has it")
     }

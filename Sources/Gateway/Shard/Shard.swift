@@ -53,7 +53,7 @@ final class Shard: SocketDelegate {
         drain = DrainCoordinator(context, slots, rooms, channels, http)
         admission = ConnectionAdmission(context, rooms, channels, drain)
         housekeeping = Housekeeping(context, slots, sender, media, rooms, channels)
-        upgrades = HeldUpgrades(context)
+        upgrades = HeldUpgrades(context, admission)
         forwarded = ForwardedParticipants(context, slots)
     }
 
@@ -148,6 +148,7 @@ final class Shard: SocketDelegate {
         case .validate(let request, let reply): reply(admission.validate(request))
         case .respond(let response, let number): http.respond(response, toRequest: number)
         case .cluster(.located(let number, let place)): upgrades.located(number, place)
+        case .cluster(.checked(let number, let outcome)): upgrades.checked(number, outcome)
         case .cluster(.nodeEnded(let node)): upgrades.nodeEnded(node)
         case .cluster(.nodeDrains(let node)): forwarded.nodeDrains(node)
         case .cluster(.closeChannels): channels.closeAll(.serverShutdown)
@@ -158,7 +159,7 @@ final class Shard: SocketDelegate {
     // MARK: SocketDelegate
 
     func hold(_ upgrade: HeldUpgrade) -> Bool {
-        context.gateway.cluster != nil && upgrades.hold(upgrade, for: admission.room(of: upgrade.request))
+        context.gateway.cluster != nil && upgrades.hold(upgrade)
     }
 
     func failed(_ upgrade: HeldUpgrade, _ failure: ForwardFailure) { upgrades.failed(upgrade, failure) }

@@ -49,11 +49,16 @@ struct NodeClient: Sendable {
     ///
     /// - Returns: nil if it does not answer.
     func ask(_ sealed: [UInt8], path: String, at address: NodeAddress) async -> [UInt8]? {
+        let response = await response(to: sealed, path: path, at: address)
+        return response?.status.kind == .successful ? response?.body : nil
+    }
+
+    /// - Returns: nil if the other node does not answer.
+    func response(to sealed: [UInt8], path: String, at address: NodeAddress) async -> HTTPServerResponse? {
         let request = OutgoingHTTPRequest(
             url: url(address, path), connectTo: address.description,
             headers: [OutgoingHeader("content-type", "application/octet-stream")], body: sealed)
-        let response = await send(request, timeout: Self.messagesTimeout)
-        return response?.status.kind == .successful ? response?.body : nil
+        return await send(request, timeout: Self.messagesTimeout)
     }
 
     /// The path of a node's route for messages of other nodes.

@@ -175,4 +175,5 @@ enum ClusterOrder: Sendable {
     /// This node is not the coordinator any more.
     case closeChannels
     case located(upgrade: Int, ClusterRooms.Place)
+    case checked(upgrade: Int, JoinChecks.Outcome)
 }

@@ -1,3 +1,4 @@
+internal import Backend
 internal import Cluster
 internal import Engine
 internal import HTTPServer
@@ -6,14 +7,24 @@ internal import Logging
 internal import Sockets
 internal import Wire
 
-/// Upgrades of clients that wait until it is known which node is the home of their room.
+/// Where an upgrade leads, as its token says.
+struct UpgradeDestination {
+    /// The coordinator's for a channel.
+    let room: String
+    /// Nil if the room's home decides alone.
+    var check: JoinCheck?
+    /// It is an attempt to resume.
+    var resumes = false
+}
+
+/// Upgrades of clients that wait until it is known which node is the home of their room, and whether the coordinator admits them.
 ///
 /// If it is another node, the connection is forwarded to it. If that node does not answer, the cluster is asked again, until it has another home or
 /// the client has waited for `patience`: longer than a node's silence before another one takes its rooms over.
 final class HeldUpgrades {
     private struct Waiting {
         let upgrade: HeldUpgrade
-        let room: String
+        let destination: UpgradeDestination
         let since: Instant
         /// The cluster has been asked once.
         var isRepeated = false
@@ -29,20 +40,23 @@ final class HeldUpgrades {
     private static var retryInterval: Duration { .milliseconds(100) }
 
     private let context: ShardContext
+    private let admission: ConnectionAdmission
     private var waiting: [Int: Waiting] = [:]
     private var lastNumber = 0
 
-    init(_ context: ShardContext) {
+    init(_ context: ShardContext, _ admission: ConnectionAdmission) {
         self.context = context
+        self.admission = admission
     }
 
-    /// - Parameter room: nil if this node is to serve, or refuse, the upgrade whatever others do.
-    /// - Returns: whether the upgrade waits.
-    func hold(_ upgrade: HeldUpgrade, for room: String?) -> Bool {
-        guard let cluster = context.gateway.cluster, let room, !cluster.isHome(of: room) else { return false }
+    /// - Returns: whether the upgrade waits; false if this node is to serve, or refuse, it whatever others do.
+    func hold(_ upgrade: HeldUpgrade) -> Bool {
+        guard let cluster = context.gateway.cluster, let destination = admission.destination(of: upgrade.request),
+            !cluster.isHome(of: destination.room) || (destination.check != nil && !cluster.isHome(of: RoomHomes.coordinatorRoom))
+        else { return false }
         lastNumber += 1
         upgrade.context = Number(lastNumber)
-        waiting[lastNumber] = Waiting(upgrade: upgrade, room: room, since: context.now)
+        waiting[lastNumber] = Waiting(upgrade: upgrade, destination: destination, since: context.now)
         ask(lastNumber)
         return true
     }
@@ -61,18 +75,16 @@ final class HeldUpgrades {
         }
         // A node takes the room if another one has chosen it, or if the node that it has chosen itself did not.
         if entry.isRepeated || entry.upgrade.request.hops > 0 {
-            cluster.locate(entry.room, completion: completion)
+            cluster.locate(entry.destination.room, completion: completion)
         } else {
-            cluster.place(entry.room, completion: completion)
+            cluster.place(entry.destination.room, completion: completion)
         }
     }
 
     func located(_ number: Int, _ place: ClusterRooms.Place) {
-        guard let entry = waiting[number] else { return }
+        guard waiting[number] != nil else { return }
         switch place {
-        case .here:
-            waiting[number] = nil
-            entry.upgrade.serve()
+        case .here: check(number)
         case .elsewhere(let home): pass(number, to: home)
         case .unavailable: retry(number)
         case .storeUnavailable: refuse(number, .storeUnavailable)
@@ -81,6 +93,32 @@ final class HeldUpgrades {
             pass(number, to: substitute)
         }
     }
+
+    /// Asks the coordinator if it has to be asked.
+    private func check(_ number: Int) {
+        guard let entry = waiting[number] else { return }
+        guard let check = entry.destination.check, let joins = context.gateway.joins,
+            context.gateway.cluster?.isHome(of: RoomHomes.coordinatorRoom) == false
+        else { return serve(number) }
+        Task { [mailbox = context.mailbox] in
+            let outcome = await joins.ask(check)
+            _ = mailbox.send(.cluster(.checked(upgrade: number, outcome)))
+        }
+    }
+
+    func checked(_ number: Int, _ outcome: JoinChecks.Outcome) {
+        guard let entry = waiting[number], let check = entry.destination.check else { return }
+        switch outcome {
+        case .admitted:
+            admission.admit(check)
+            serve(number)
+        case .refused(let error): refuse(number, error)
+        case .noCoordinator where entry.destination.resumes: serve(number)
+        case .noCoordinator, .unavailable: retry(number)
+        }
+    }
+
+    private func serve(_ number: Int) { waiting.removeValue(forKey: number)?.upgrade.serve() }
 
     private func pass(_ number: Int, to home: NodeBeat) {
         guard let entry = waiting[number] else { return }
@@ -101,7 +139,7 @@ final class HeldUpgrades {
     /// Another node could not be reached, or has another home in mind.
     func failed(_ upgrade: HeldUpgrade, _ failure: ForwardFailure) {
         guard let number = (upgrade.context as? Number)?.value, let entry = waiting[number] else { return }
-        context.log.debug("a connection was not passed on", metadata: ["room": "\(entry.room)", "reason": "\(failure)"])
+        context.log.debug("a connection was not passed on", metadata: ["room": "\(entry.destination.room)", "reason": "\(failure)"])
         switch failure {
         case .unreachable, .timedOut, .ended, .tls: waiting[number]?.unreachable = entry.home
         case .unavailable, .elsewhere, .badResponse, .alreadyForwarded: break

@@ -15,7 +15,7 @@ extension RoomHost {
         case .goOn(let name): goOn(with: name)
         case .endTerm(let name): endTerm(of: name)
         case .announceRooms: for hosted in table.open where !hosted.term.hasEnded { announce(hosted) }
-        case .nodeEnded, .nodeDrains, .located, .closeChannels: break
+        case .nodeEnded, .nodeDrains, .located, .checked, .closeChannels: break
         }
     }
 

@@ -16,6 +16,8 @@ final class ConnectionAdmission {
     private let rooms: RoomHost
     private let channels: Channels
     private let drain: DrainCoordinator
+    /// Joins that the coordinator has admitted, until they follow.
+    private var admitted = RecentTable<JoinCheck, Void>(keeping: 10_000, for: .seconds(10))
 
     init(_ context: ShardContext, _ rooms: RoomHost, _ channels: Channels, _ drain: DrainCoordinator) {
         self.context = context
@@ -57,20 +59,36 @@ final class ConnectionAdmission {
         }
     }
 
-    /// The room that an upgrade with a valid token joins; the coordinator's for a channel. Nil if the upgrade will be refused. Nothing is
-    /// counted.
-    func room(of received: ReceivedRequest) -> String? {
+    /// Where an upgrade with a valid token leads. Nil if the upgrade will be refused. Nothing is counted.
+    func destination(of received: ReceivedRequest) -> UpgradeDestination? {
         let request = HTTPServerRequest(received, at: context.loop.exactNow)
         guard received.isSecure, received.source.isTrusted,
             gateway.failures.allowsVerification(from: request.peerAddress, at: context.now), let text = try? Self.token(of: request)
         else { return nil }
         switch request.path {
         case Self.roomPath:
-            let token = try? TokenVerifier().verify(text, keys: context.keys, now: WallClock.seconds)
-            return token.flatMap { try? JoinGrant($0) }?.room
-        case Self.channelPath: return channels.admits(text) ? RoomHomes.coordinatorRoom : nil
+            guard let token = try? TokenVerifier().verify(text, keys: context.keys, now: WallClock.seconds),
+                let grant = try? JoinGrant(token)
+            else { return nil }
+            return UpgradeDestination(room: grant.room, check: JoinCheck(token, grant), resumes: request.query("resume") != nil)
+        case Self.channelPath: return channels.admits(text) ? UpgradeDestination(room: RoomHomes.coordinatorRoom) : nil
         default: return nil
         }
+    }
+
+    /// The coordinator admits a join, which follows.
+    func admit(_ check: JoinCheck) {
+        _ = admitted.advance(to: context.now)
+        admitted[check] = ()
+    }
+
+    /// Whether the coordinator would have to be asked about a join, and was not.
+    private func isUnchecked(_ token: AccessToken, _ grant: JoinGrant) -> Bool {
+        guard let cluster = gateway.cluster, let check = JoinCheck(token, grant), !cluster.isHome(of: RoomHomes.coordinatorRoom) else {
+            return false
+        }
+        defer { admitted[check] = nil }
+        return admitted[check] == nil
     }
 
     /// URLs of other nodes for a client's `hello`, without nodes that drain.
@@ -172,7 +190,7 @@ final class ConnectionAdmission {
         }
         try checkServes(grant.room)
         if let error = gateway.auditEvents?.joinError(grant.room, grant.identity) { throw error }
-        if let error = gateway.dispatch?.registry.joinError(attributes: token.attributes) { throw error }
+        if let error = gateway.dispatch?.registry.joinError(job: DispatchRegistry.job(in: token.attributes)) { throw error }
         let settings = try roomSettings(for: token, grant)
         var admission = Admission(
             token, grant, autoSubscribe: request.query("auto_subscribe") != "false", server: gateway.settings.serverInfo,
@@ -185,7 +203,7 @@ final class ConnectionAdmission {
         }
         return JoinRequest(
             admission: admission, lastSeq: request.query("last_seq").flatMap(UInt64.init), room: grant.room, settings: settings,
-            startedAt: request.receivedAt, forwarder: forwarder)
+            startedAt: request.receivedAt, forwarder: forwarder, resumesOnly: isUnchecked(token, grant))
     }
 
     private func isFull(_ name: String, for admission: Admission) -> Bool {

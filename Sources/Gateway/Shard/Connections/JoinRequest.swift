@@ -12,9 +12,12 @@ final class JoinRequest: Sendable {
     let startedAt: Instant
     /// The node through which the client reaches this one; nil for a connection of its own.
     let forwarder: String?
+    /// Whether the participant may join anew is not known (`JoinChecks`).
+    let resumesOnly: Bool
 
     init(
-        admission: Admission, lastSeq: UInt64?, room: String, settings: RoomSettings, startedAt: Instant, forwarder: String? = nil
+        admission: Admission, lastSeq: UInt64?, room: String, settings: RoomSettings, startedAt: Instant, forwarder: String? = nil,
+        resumesOnly: Bool = false
     ) {
         self.admission = admission
         self.lastSeq = lastSeq
@@ -22,13 +25,16 @@ final class JoinRequest: Sendable {
         self.settings = settings
         self.startedAt = startedAt
         self.forwarder = forwarder
+        self.resumesOnly = resumesOnly
     }
 
     /// The same join without the attempt to resume; `hello` says that nothing was resumed.
     var withoutResume: JoinRequest {
         var admission = admission
         admission.resuming = ""
-        return JoinRequest(admission: admission, lastSeq: nil, room: room, settings: settings, startedAt: startedAt, forwarder: forwarder)
+        return JoinRequest(
+            admission: admission, lastSeq: nil, room: room, settings: settings, startedAt: startedAt, forwarder: forwarder,
+            resumesOnly: resumesOnly)
     }
 }
 

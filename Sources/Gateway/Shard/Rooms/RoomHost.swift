@@ -58,7 +58,8 @@ final class RoomHost {
 
     /// A participant on this shard joins a room that is homed here.
     func join(_ participant: ParticipantConnection, _ request: JoinRequest) {
-        guard let index = room(for: request) else { return sessions.expelled(participant.handle, .roomClosed) }
+        let index: Int
+        do throws(JoinFailure) { index = try room(for: request) } catch { return sessions.expelled(participant.handle, error.reason) }
         participant.session.room = .local(index)
         table[index]?.slots.append(Int(participant.handle.slot))
         apply(.joined(participant.handle, request.admission), to: index)
@@ -67,7 +68,8 @@ final class RoomHost {
     /// A participant on another shard joins.
     func join(_ handle: ParticipantHandle, _ request: JoinRequest) {
         context.gateway.directory.arrived(in: request.room)
-        guard let index = room(for: request) else { return route(.close(handle, .roomClosed), to: handle) }
+        let index: Int
+        do throws(JoinFailure) { index = try room(for: request) } catch { return route(.close(handle, error.reason), to: handle) }
         remoteParticipants[handle] = RemoteParticipant(room: index)
         apply(.joined(handle, request.admission), to: index)
     }
@@ -180,12 +182,20 @@ final class RoomHost {
 
     // MARK: Opening and closing rooms
 
-    /// The room of a join, which is opened if necessary; nil if its session or call has ended since the connection was admitted.
-    private func room(for request: JoinRequest) -> Int? {
-        if let index = table.index(named: request.room) { return index }
-        guard context.gateway.auditEvents?.joinError(request.room, request.admission.identity) == nil else {
+    private struct JoinFailure: Error {
+        let reason: CloseReason
+    }
+
+    /// The room of a join, which is opened if necessary, unless its session or call has ended since the connection was admitted.
+    private func room(for request: JoinRequest) throws(JoinFailure) -> Int {
+        if let index = table.index(named: request.room) {
+            // The client tries again, until the coordinator is known.
+            if request.resumesOnly, table[index]?.room.resumable(by: request.admission) == nil { throw JoinFailure(reason: .moved) }
+            return index
+        }
+        guard !request.resumesOnly, context.gateway.auditEvents?.joinError(request.room, request.admission.identity) == nil else {
             context.gateway.directory.release(request.room)
-            return nil
+            throw JoinFailure(reason: request.resumesOnly ? .moved : .roomClosed)
         }
         return openRoom(named: request.room, settings: request.settings)
     }
