@@ -105,7 +105,9 @@ package struct RoomRecovery: Sendable {
     }
 
     /// Whether this node is the coordinator.
-    package var coordinates: Bool { events.epoch(of: RoomHomes.coordinatorRoom) != nil }
+    package var coordinates: Bool { isHome(of: RoomHomes.coordinatorRoom) }
+
+    package func isHome(of room: String) -> Bool { events.epoch(of: room) != nil }
 
     /// Waits until the changes of calls are stored, for a few seconds: another node is about to become the coordinator.
     package func settleCalls() async { await events.settle([RoomHomes.coordinatorRoom], within: Self.settlingMax) }

@@ -25,7 +25,7 @@ package struct ClusterSettings: Sendable {
     package let node: ClusterNodeAccess
     /// Prepares this node's services for a room, before the room admits anybody. The description is that of a restored room.
     ///
-    /// Returns false if the store cannot be reached, so that a new room is not opened. A restored one goes on.
+    /// Returns false if the store cannot be reached, so that a new room is not opened. A restored one waits, if it needs the store.
     package var prepare: @Sendable (_ room: String, RoomInfo?) async -> Bool = { _, _ in true }
     /// Waits until the services have stored what the next home of a room reads.
     package var handOver: @Sendable (_ room: String) async -> Void = { _ in }

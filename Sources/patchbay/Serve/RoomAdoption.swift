@@ -49,23 +49,27 @@ struct RoomAdoption: Service {
 extension RoomRecovery {
     /// Makes a room's session known, and this node the only one that writes about the room.
     ///
-    /// - Returns: false if the store cannot be reached.
+    /// The room of a session that another node has left waits for the store: without its session it would admit nobody and report no text.
+    ///
+    /// - Returns: false for a new room, if the store cannot be reached.
     func prepare(_ room: String, _ restored: RoomInfo?, _ log: Logger?) async -> Bool {
         guard room != RoomHomes.coordinatorRoom else {
-            await takeCallsOver(log)
+            // A coordinator that did not know the calls would end them.
+            await persist(room, "the store does not answer, so that calls and dispatch have to wait", log) { try await continueCalls() }
             return true
         }
-        var isReached = true
-        do {
-            try await loadSession(of: room)
-        } catch {
-            isReached = false
-            log?.error(
-                restored == nil
-                    ? "the store does not answer, so a new room is refused" : "the store does not answer, so a room may lack its session",
-                metadata: ["room": "\(room)", "error": "\(error)"])
+        guard let restored else {
+            do {
+                try await loadSession(of: room)
+                return true
+            } catch {
+                log?.error("the store does not answer, so a new room is refused", metadata: ["room": "\(room)", "error": "\(error)"])
+                return false
+            }
         }
-        guard let restored else { return isReached }
+        if Session.id(ofRoom: room) != nil {
+            await persist(room, "the store does not answer, so that a session's room has to wait", log) { try await loadSession(of: room) }
+        }
         // Participants need not wait for the writes before it.
         Task {
             do {
@@ -75,7 +79,7 @@ extension RoomRecovery {
                     "the store does not know yet that a room is at home here", metadata: ["room": "\(room)", "error": "\(error)"])
             }
         }
-        return isReached
+        return true
     }
 
     /// Another node is the room's home.
@@ -85,15 +89,15 @@ extension RoomRecovery {
         dispatch.post(.resign)
     }
 
-    /// Tries until the store answers, or another node is the coordinator: one that did not know the calls would end them.
-    private func takeCallsOver(_ log: Logger?) async {
-        while coordinates {
+    /// Tries until the store answers, or another node is the room's home.
+    private func persist(_ room: String, _ failure: Logger.Message, _ log: Logger?, _ body: () async throws -> Void) async {
+        var isLogged = false
+        while isHome(of: room) {
             do {
-                return try await continueCalls()
+                return try await body()
             } catch {
-                log?.error(
-                    "the store does not answer, so that calls and dispatch have to wait; it is tried again", metadata: ["error": "\(error)"]
-                )
+                if !isLogged { log?.error(failure, metadata: ["room": "\(room)", "error": "\(error)"]) }
+                isLogged = true
                 try? await Task.sleep(for: .seconds(1))
             }
         }
