@@ -29,6 +29,8 @@ struct Transcript: Sendable {
     var entries: [Entry] = []
 
     var segments: [TranscriptSegment] { entries.map(\.segment) }
+    /// Those that went into the audit log.
+    var recorded: [TranscriptSegment] { entries.filter { $0.recordedAt != nil }.map(\.segment) }
 
     /// Decides whether a revision belongs in the audit log: if it is final, was interrupted, or replaces one that is there.
     ///

@@ -19,6 +19,8 @@ extension Room {
     mutating func reportLoss() {
         guard case .restored(let reason) = phase else { return }
         phase = .open
+        // The earlier node may have ended before it stored them. The store ignores what it has.
+        for segment in transcript.recorded { recordTranscript(segment) }
         stopRecording(nil, .failed)
         for index in 0..<tracks.count where tracks[at: index].info.mode == .live { interruptTalk(at: index, .silence) }
         for sid in tracks.playouts.keys { clear(sid, because: reason) }

@@ -44,6 +44,23 @@ struct RestoreTests {
         #expect(world.effects.isEmpty)
     }
 
+    /// The earlier node has answered for them, but may not have stored them.
+    @Test func finalSegmentsAreRecordedAgain() throws {
+        let settings = RoomSettings(reporting: .eventsAndText)
+        var world = RoomWorld(settings)
+        let ann = world.join("ann")
+        for (id, rev, isFinal) in [("s1", 0, true), ("s1", 3, true), ("s2", 0, false)] {
+            world.send(ann, .segment(TranscriptSegment(id: id, rev: rev, role: .user, text: "\(id) \(rev)", final: isFinal)))
+        }
+        world.pass(.seconds(2))
+        try world.loseNode(over: settings)
+        let said = world.auditEvents.map { event in if case .transcribed(let said) = event { said } else { nil } }
+        #expect(said.map { $0?.segment.text } == ["s1 3"])
+        #expect(said.first??.began == .seconds(-2))
+        try world.loseNode(over: RoomSettings(reporting: .events))
+        #expect(world.auditEvents.isEmpty, "no text leaves a room whose session is not logged")
+    }
+
     @Test func dispatchLearnsWhoWasInTheRoom() throws {
         var settings = RoomSettings()
         settings.reporting.reportsAgents = true
