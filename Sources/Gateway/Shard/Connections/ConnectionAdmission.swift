@@ -38,7 +38,7 @@ final class ConnectionAdmission {
                 connection.context = try verify(request) { token throws(TokenError) in
                     try channels.channel(with: token, host: request.host, nodes: nodes(for: received), on: connection)
                 }
-                try checkServes(RoomHomes.coordinatorRoom)
+                try checkCoordinates()
             } else {
                 connection.context = try joinRequest(for: request, nodes: nodes(for: received), forwarder: received.forwarder)
             }
@@ -139,6 +139,12 @@ final class ConnectionAdmission {
     /// A draining node of a cluster serves its rooms until they have moved.
     private func checkServes(_ room: String) throws(HTTPError) {
         if drain.isDraining, gateway.cluster?.isHome(of: room) != true { throw .draining }
+    }
+
+    /// Another node may have become the coordinator since the upgrade was held.
+    private func checkCoordinates() throws(HTTPError) {
+        try checkServes(RoomHomes.coordinatorRoom)
+        if gateway.cluster?.isHome(of: RoomHomes.coordinatorRoom) == false { throw .homeUnavailable }
     }
 
     // MARK: Tokens
