@@ -31,6 +31,9 @@ package enum Limits {
     package static let aheadUrgentSpan: Duration = .milliseconds(40)
     /// A drained `ahead` track is reported when less than this is left to play.
     package static let aheadDrainedNotice: Duration = .milliseconds(100)
+    /// How often the end of the received audio of an `ahead` track is reported while it plays, and how long after the clock has started first.
+    package static let aheadReceivedInterval: Duration = .seconds(1)
+    package static let aheadReceivedNotice: Duration = .milliseconds(200)
     /// Released frames of an `ahead` track are retained this long for subscribers that resume from a reported position.
     package static let aheadRetainedSpan: Duration = .seconds(30)
     /// Minimum retention of released frames.

@@ -169,6 +169,7 @@ extension AheadTrack {
     package mutating func settle(at now: Instant) -> Instant? {
         dropOld(at: now)
         if sid != nil {
+            reportReceived(at: now)
             reportDrained(at: now)
             if let report = backlog.report(queuedMilliseconds: queuedMilliseconds(at: now), at: now) { enqueue(report) }
         }
@@ -225,6 +226,15 @@ extension AheadTrack {
         if hadDrained, !hasReportedDrained, let end = reference.endOfOutput { enqueue(.drained(epoch: epoch, end: end)) }
         hasReportedDrained = false
         enqueue(.started(epoch: epoch, at: time, playsAt: playsAt))
+    }
+
+    /// Repeated while the clock runs, so that the room's images are not old.
+    private mutating func reportReceived(at now: Instant) {
+        guard !hasReportedDrained, now >= receivedReportAt, let publishedEnd, !isPaused || publishedEnd != reportedEnd else {
+            return
+        }
+        (receivedReportAt, reportedEnd) = (now + Limits.aheadReceivedInterval, publishedEnd)
+        enqueue(.received(epoch: epoch, end: publishedEnd))
     }
 
     /// Reported when little is left to play, not at once: a publisher that continues in time has not underrun.

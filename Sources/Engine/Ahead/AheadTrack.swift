@@ -33,6 +33,9 @@ package struct AheadTrack: Sendable {
     var hasReportedDrained = true
     /// End of the published audio in this epoch.
     var publishedEnd: MediaTime?
+    /// When its end may be reported next, and the end that was reported last.
+    var receivedReportAt = Instant(nanoseconds: 0)
+    var reportedEnd: MediaTime?
     /// Offset up to which released headers were metered.
     var metered = 0
     /// Offset of the last metered frame.
@@ -127,7 +130,9 @@ package struct AheadTrack: Sendable {
         waitingFrames += 1
         publishedEnd = header.timestamp.advanced(by: frameTicks)
         if reference.offset == offset {
-            recordAppend(clockContinues: reference.take(frameAt: header.timestamp, now: now), header.timestamp, offset)
+            let clockContinues = reference.take(frameAt: header.timestamp, now: now)
+            if !clockContinues { receivedReportAt = max(receivedReportAt, now + Limits.aheadReceivedNotice) }
+            recordAppend(clockContinues: clockContinues, header.timestamp, offset)
         }
         for index in subscribers.indices where subscribers[index].cursor.offset == offset {
             _ = subscribers[index].cursor.take(frameAt: header.timestamp, now: now)
@@ -161,7 +166,7 @@ package struct AheadTrack: Sendable {
         defer { waitingFrames = 0 }
         enqueue(.cleared(epoch: epoch, end: publishedEnd))
         self.epoch = epoch
-        publishedEnd = nil
+        (publishedEnd, reportedEnd) = (nil, nil)
         hasReportedDrained = true
         hasGap = false
         queue.drop(before: queue.end)

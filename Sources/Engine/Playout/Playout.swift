@@ -37,6 +37,8 @@ struct Playout: Sendable {
     private(set) var lastEnd: (time: MediaTime, at: Instant)?
     /// When playout last stopped.
     var quietSince: Instant
+    /// Publishing position of the utterance, as reported last.
+    var received: MediaTime?
     /// Frames were dropped since the last utterance began.
     var hasDrops = false
     /// Position from which the queue retains released frames, and when it was set.
@@ -50,7 +52,7 @@ struct Playout: Sendable {
         quietSince = now
     }
 
-    /// Handles a report of the queue, except `backlog` and `cleared`.
+    /// Handles a report of the queue, except `received`, `backlog` and `cleared`.
     mutating func apply(_ report: Room.PlayoutQueueReport, at now: Instant, into outcomes: inout [Outcome]) {
         switch report {
         case .started(let epoch, let time, let playsAt):
@@ -107,6 +109,18 @@ struct Playout: Sendable {
         utterance?.clock.pause(at: now)
     }
 
+    /// More was published than has been released.
+    mutating func recordReceived(upTo end: MediaTime, of epoch: UInt8) {
+        if epoch == self.epoch, utterance != nil { received = end }
+    }
+
+    /// End of what was published of the utterance, as far as known; nil if there is no utterance.
+    func end(at now: Instant) -> MediaTime? {
+        utterance.map { utterance in
+            utterance.time(at: max(utterance.clock.release(at: now), received.map(utterance.offset) ?? 0))
+        }
+    }
+
     /// Frames were dropped: marks that are never reached belonged to those.
     mutating func recordDrops() {
         hasDrops = true
@@ -133,7 +147,7 @@ struct Playout: Sendable {
         if !isFresh, let furthest, utterance.offset(of: furthest) <= UtteranceClock.leadTicks {
             utterance.settle(at: utterance.offset(of: furthest))
         }
-        (isFresh, hasDrops) = (false, false)
+        (isFresh, hasDrops, received) = (false, false, nil)
         self.utterance = utterance
         outcomes.append(.started(at: time))
     }
@@ -145,7 +159,7 @@ struct Playout: Sendable {
         if offset > 0 { furthest = utterance.time(at: offset) }
         lastEnd = utterance.clock.end.map { (utterance.time(at: $0.offset), $0.at) }
         quietSince = lastEnd.map { max($0.at, utterance.movedAt) } ?? now
-        self.utterance = nil
+        (self.utterance, received) = (nil, nil)
     }
 
     mutating func discardLastEnd() {
@@ -186,7 +200,7 @@ extension Playout {
     /// Starts the next epoch, in which nothing has played yet.
     mutating func clear(by identity: Identity, requester: Requester, reason: String?, at now: Instant) {
         let heard = heard(at: now)
-        let (first, end) = (utterance?.first, utterance.map { $0.time(at: $0.clock.release(at: now)) })
+        let (first, end) = (utterance?.first, end(at: now))
         close(at: now)
         discardLastEnd()
         (quietSince, hasDrops) = (now, false)
@@ -222,8 +236,7 @@ extension Playout {
         guard let utterance else { return nil }
         let heard = heard(at: now).playedTs.map(MediaTime.init(ticks:))
         return Transcript.Interruption(
-            heard: heard, furthest: heard ?? furthest, first: utterance.first,
-            end: utterance.time(at: utterance.clock.release(at: now)))
+            heard: heard, furthest: heard ?? furthest, first: utterance.first, end: end(at: now))
     }
 
     /// - Returns: the clears and marks still to be answered.

@@ -13,6 +13,9 @@ extension Room {
         case drained(epoch: UInt8, end: MediaTime)
         /// More was published before the queue underran; the clock continues.
         case refilled(epoch: UInt8)
+        /// The publishing position, about once a second until everything has been released: if this node is lost, it tells how much was
+        /// not played.
+        case received(epoch: UInt8, end: MediaTime)
         /// How far the publisher is ahead, and the frames dropped since the last report.
         case backlog(BacklogState, queuedMilliseconds: Int, dropped: Int)
         /// The queue was cleared: `epoch` is the new epoch, `end` the publishing position of the old one, nil if it was empty. Sent
@@ -35,6 +38,7 @@ extension Room {
                 // The report crossed the closing of the gate.
                 if isPaused { playout.pause(at: now) }
             }
+        case .received(let epoch, let end): tracks.playouts[at: index].recordReceived(upTo: end, of: epoch)
         case .backlog(let state, let queued, let dropped):
             if dropped > 0 { tracks.playouts[at: index].recordDrops() }
             send(.playoutBacklog(sid, state, queuedMs: queued, dropped: dropped), to: [tracks[at: track].publisher])

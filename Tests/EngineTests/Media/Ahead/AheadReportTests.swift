@@ -109,12 +109,46 @@ struct AheadReportTests {
         #expect(world.reports.last == .started(epoch: 0, at: time(next), playsAt: .at(3_000)))
     }
 
+    @Test func endOfReceivedAudioIsReportedEverySecond() {
+        var world = AheadWorld()
+        world.publish(100)
+        world.run(180)
+        #expect(world.receivedReports.isEmpty, "more may come at once")
+        world.publish(100)
+        world.run(4_820)
+        #expect(world.receivedReports.map(\.at) == [200, 1_200, 2_200, 3_200])
+        #expect(world.receivedReports.allSatisfy { $0.end == time(200) })
+    }
+
+    @Test func audioThatArrivesInRealTimeIsReportedTheSame() {
+        var world = AheadWorld()
+        for _ in 0..<100 {
+            world.publish(1)
+            world.run(20)
+        }
+        #expect(world.receivedReports.map(\.at) == [200, 1_200])
+        #expect(world.receivedReports.map(\.end) == [time(10), time(60)])
+        world.run(5_000)
+        #expect(world.receivedReports.count == 2)
+    }
+
+    @Test func pausedQueueReportsOnlyWhatIsNew() {
+        var world = AheadWorld()
+        world.publish(100)
+        world.setPaused(true)
+        world.run(5_000)
+        #expect(world.receivedReports.map(\.end) == [time(100)])
+        world.publish(100)
+        world.run(5_000)
+        #expect(world.receivedReports.map(\.end) == [time(100), time(200)])
+    }
+
     @Test func onlyThePublishersShardReports() {
         var world = AheadWorld(isPublisher: false)
         world.publish(3_500)
         world.run(1_000)
         world.clear(epoch: 1)
-        #expect(world.reports.isEmpty)
+        #expect(world.reports.isEmpty && world.receivedReports.isEmpty)
     }
 
     @Test func framesAreMeteredWhenReleased() {

@@ -22,7 +22,10 @@ struct AheadWorld {
     /// Messages of each subscriber, by slot.
     private(set) var received: [UInt32: [Message]] = [:]
     private(set) var skipped: [UInt32: Int] = [:]
+    /// Without those of received audio.
     private(set) var reports: [Room.PlayoutQueueReport] = []
+    /// Reports of received audio: when, and its end.
+    private(set) var receivedReports: [(at: Int, end: MediaTime)] = []
     private(set) var rejected: [DropReason] = []
     /// Subscribers whose sockets have no room.
     var stalled: Set<UInt32> = []
@@ -97,7 +100,12 @@ struct AheadWorld {
         takeReports()
     }
 
-    private mutating func takeReports() { if track.hasReports { reports += track.takeReports() } }
+    private mutating func takeReports() {
+        guard track.hasReports else { return }
+        for report in track.takeReports() {
+            if case .received(_, let end) = report { receivedReports.append((now, end)) } else { reports.append(report) }
+        }
+    }
 
     private mutating func release(to index: Int) -> Message? {
         var buffer = [UInt8](repeating: 0, count: ProtocolLimits.messageBytesMax)

@@ -35,6 +35,8 @@ struct PlayoutWorld {
 
     mutating func drains(at milliseconds: Int) { queueReports(.drained(epoch: epoch, end: time(milliseconds))) }
 
+    mutating func receives(upTo milliseconds: Int) { queueReports(.received(epoch: epoch, end: time(milliseconds))) }
+
     /// An utterance of that length is released on time.
     mutating func plays(_ milliseconds: Int, from start: Int = 0) {
         starts(at: start)

@@ -92,6 +92,32 @@ struct SpokenTranscriptTests {
         #expect(received.map(\.spoken) == [.interrupted] && received.map(\.spokenChars) == [5])
     }
 
+    @Test func unpublishingCountsReceivedAudioAsNotPlayed() throws {
+        var call = try PlayoutWorld()
+        call.starts()
+        call.world.send(call.helper, .segment(segment(call, "s1", "0123456789")))
+        call.receives(upTo: 10_000)
+        call.pass(2_000)
+        call.world.discardEvents()
+        call.world.send(call.helper, .unpublish(call.track.sid))
+        #expect(segments(&call, to: call.ann).map(\.spokenChars) == [2])
+    }
+
+    @Test func receivedAudioIsThatOfItsUtterance() throws {
+        var call = try PlayoutWorld()
+        call.starts()
+        call.receives(upTo: 2_000)
+        call.pass(1_700)
+        call.drains(at: 2_000)
+        call.pass(10_000)
+        call.starts(at: 1_000)
+        call.world.send(call.helper, .segment(segment(call, "s1", "0123456789")))
+        call.pass(200)
+        call.world.discardEvents()
+        call.world.send(call.helper, .unpublish(call.track.sid))
+        #expect(segments(&call, to: call.ann).map(\.spokenChars) == [4], "200 ms of the 500 that were released")
+    }
+
     @Test func interimSegmentIsNeverCompleted() throws {
         var call = try PlayoutWorld()
         call.starts()
