@@ -93,6 +93,8 @@ package enum Limits {
     package static let playoutRefillMax: Duration = .milliseconds(200)
     /// A report that lags the expected position by at most this was delayed on its way.
     package static let playoutReportLatenessMax: Duration = .milliseconds(40)
+    /// Playout is assumed to have gone on for at most this long after a room's last image: images of speech are renewed more often.
+    package static let playoutUnseenMax: Duration = .seconds(2)
     /// An agent's `speaking` is reported after this time even without playout.
     package static let speakingUnplayedMax: Duration = .seconds(5)
     /// Pending remote procedure calls per caller, and of all administrators in one room.

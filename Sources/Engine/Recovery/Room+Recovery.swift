@@ -36,10 +36,11 @@ extension Room {
     ///   - base: settings of this gateway.
     ///   - seed: determines the generated names; must differ from that of the room's earlier node.
     ///   - handles: of the members, in their order.
+    ///   - unseen: the time for which the earlier node went on after the image.
     ///   - now: start of the reconnect windows.
     package init(
         restoring image: RoomImage, over base: RoomSettings, seed: UInt64, handles: [ParticipantHandle], reason: RestoreReason,
-        at now: Instant
+        after unseen: Duration = .zero, at now: Instant
     ) {
         precondition(handles.count == image.members.count, "each member needs a handle")
         self.init(
@@ -47,7 +48,7 @@ extension Room {
             seed: seed, at: now)
         phase = .restored(reason)
         restoreMembers(image, handles)
-        restoreTracks(image)
+        restoreTracks(image, after: unseen)
         transcript = Transcript(restoring: image.transcript, at: now)
         recording = image.recording
         waitingAgents = image.agents.waiting.map { ($0.agent, $0.reason) }
@@ -65,12 +66,14 @@ extension Room {
         wakeUp.include(members.emptyDeadline)
     }
 
-    private mutating func restoreTracks(_ image: RoomImage) {
+    private mutating func restoreTracks(_ image: RoomImage, after unseen: Duration) {
         tracks = PublishedTracks(lastAlias: image.counters.alias, subscriptionCount: image.counters.subscription)
         for track in image.tracks {
             guard let index = members.index(of: track.info.participant) else { continue }
             let publisher = members[at: index]
-            let playout = track.playout.map { Playout(restoring: $0, epoch: track.info.epoch, by: publisher.handle, at: now) }
+            let playout = track.playout.map {
+                Playout(restoring: $0, epoch: track.info.epoch, by: publisher.handle, after: unseen, at: now)
+            }
             tracks.restore(Track(restoring: track, by: publisher, at: now), playout, at: now)
             members[at: index].tracks.append(track.info.sid)
             if playout?.utterance != nil {

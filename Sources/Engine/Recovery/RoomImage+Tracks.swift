@@ -21,6 +21,10 @@ extension RoomImage {
             /// Ticks since the first frame that were played, and that were released.
             var heard: Int32
             var released: Int32
+            /// The same for what was received, if that is known to be more than was released.
+            var received: Int32?
+            /// The same for what is expected to have been played after `Limits.playoutUnseenMax`, if that is more than was heard.
+            var later: Int32?
             /// A subscriber that reported the position; nil for an estimate.
             var reporter: Identity?
         }
@@ -79,17 +83,33 @@ extension RoomImage.Playout {
     }
 
     init(_ playout: Playout, at now: Instant) {
-        utterance = playout.utterance.map { utterance in
-            Utterance(
-                first: utterance.first.ticks, heard: Int32(clamping: utterance.heard(at: now)),
-                released: Int32(clamping: max(utterance.clock.release(at: now), utterance.heard(at: now))),
-                reporter: utterance.isEstimated ? nil : playout.reporters.first)
-        }
+        utterance = playout.utterance.map { Utterance($0, of: playout, at: now) }
         furthest = playout.furthest?.ticks
         clearedUpTo = playout.clearedUpTo?.ticks
         reporters = playout.reporters
         marks = playout.marks.map(Mark.init)
         clears = playout.clears.map(Clear.init)
+    }
+}
+
+extension RoomImage.Playout.Utterance {
+    fileprivate init(_ utterance: Utterance, of playout: Playout, at now: Instant) {
+        let heard = utterance.heard(at: now)
+        let released = max(utterance.clock.release(at: now), heard)
+        let received = playout.received.map(utterance.offset) ?? 0
+        let later = min(utterance.heard(at: now + Limits.playoutUnseenMax), max(released, received))
+        self.init(
+            first: utterance.first.ticks, heard: Int32(clamping: heard), released: Int32(clamping: released),
+            received: received > released ? Int32(clamping: received) : nil, later: later > heard ? Int32(clamping: later) : nil,
+            reporter: utterance.isEstimated ? nil : playout.reporters.first)
+    }
+
+    /// Ticks played when the node was lost.
+    ///
+    /// - Parameter unseen: the time since the image.
+    fileprivate func heard(after unseen: Duration) -> Int {
+        let ticks = min(max(unseen, .zero), Limits.playoutUnseenMax).inTicks
+        return max(Int(heard), min(Int(heard) + ticks, Int(later ?? heard)))
     }
 }
 
@@ -110,12 +130,19 @@ extension RoomImage.Playout.Clear {
 extension Playout {
     /// The playout of a track whose queue is lost: an utterance in progress stands still until it is cleared.
     ///
-    /// - Parameter publisher: stands for those who cleared the track. Their requests are lost with their connections.
-    init(restoring playout: RoomImage.Playout, epoch: UInt8, by publisher: ParticipantHandle, at now: Instant) {
+    /// - Parameters:
+    ///   - publisher: stands for those who cleared the track. Their requests are lost with their connections.
+    ///   - unseen: the time for which playout went on after the image.
+    init(
+        restoring playout: RoomImage.Playout, epoch: UInt8, by publisher: ParticipantHandle, after unseen: Duration, at now: Instant
+    ) {
         self.init(epoch: epoch, reporters: playout.reporters, at: now)
         utterance = playout.utterance.map {
-            Utterance(first: MediaTime(ticks: $0.first), heard: Int($0.heard), by: $0.reporter, end: Int($0.released), at: now)
+            let heard = $0.heard(after: unseen)
+            return Utterance(
+                first: MediaTime(ticks: $0.first), heard: heard, by: $0.reporter, end: max(heard, Int($0.released)), at: now)
         }
+        received = playout.utterance.flatMap { image in image.received.map { MediaTime(ticks: image.first).advanced(by: Int($0)) } }
         furthest = playout.furthest.map(MediaTime.init(ticks:))
         clearedUpTo = playout.clearedUpTo.map(MediaTime.init(ticks:))
         marks = playout.marks.map { Mark($0, at: now) }

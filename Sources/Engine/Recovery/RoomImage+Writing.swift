@@ -16,6 +16,7 @@ extension RoomImage: JSONWritable {
             json.writeMember("agents", agents)
             json.writeMember("transcript", transcript)
             if let recording { json.writeMember("recording", recording.text) }
+            if let takenAt { json.writeMember("taken_at", takenAt) }
         }
     }
 }
@@ -163,6 +164,8 @@ extension RoomImage.Playout.Utterance: JSONWritable {
             json.writeMember("first", first as UInt32)
             json.writeMember("heard", heard)
             json.writeMember("released", released)
+            if let received { json.writeMember("received", received) }
+            if let later { json.writeMember("later", later) }
             if let reporter { json.writeMember("reporter", reporter.text) }
         }
     }

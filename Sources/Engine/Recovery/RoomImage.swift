@@ -2,8 +2,8 @@ package import Wire
 
 /// The state of a room that survives its node: another node continues the room from its latest image.
 ///
-/// An image may be older than the last events that clients have received. It holds no points in time, which mean nothing on another node,
-/// but ages in milliseconds.
+/// An image may be older than the last events that clients have received. Except for `takenAt`, it holds no points in time, which mean
+/// nothing on another node, but ages in milliseconds.
 package struct RoomImage: Sendable, Hashable, Decodable {
     /// The version of the format. Adding a field does not change it, because unknown fields are ignored.
     package static let version = 1
@@ -21,6 +21,8 @@ package struct RoomImage: Sendable, Hashable, Decodable {
     var transcript: [Segment]
     /// The recording in progress.
     package var recording: RecordingID?
+    /// When the image was taken, by the wall clock, in milliseconds since 1970. Added by the shell; nil from earlier versions.
+    package var takenAt: Int64?
 
     /// The settings of the room that are not those of its gateway.
     struct Settings: Sendable, Hashable, Decodable {

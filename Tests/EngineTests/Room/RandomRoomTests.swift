@@ -151,7 +151,8 @@ private struct RandomRoom {
             clears = []
             calls = []
             let settings = RoomSettings(maxParticipants: 4, silenceLimit: .seconds(3))
-            let renewed = try world.loseNode(oneOf([.nodeLost, .moved]), over: settings, image: image, isReported: false)
+            let renewed = try world.loseNode(
+                oneOf([.nodeLost, .moved]), over: settings, image: image, after: .milliseconds(below(5_000)), isReported: false)
             model.loseNode(renewed)
             handles += model.present
             input(.restored)
@@ -225,10 +226,11 @@ private struct RandomRoom {
 
     private mutating func playoutReport() -> Room.PlayoutQueueReport {
         let (epoch, time) = (UInt8(below(3)), MediaTime(ticks: UInt32(below(100_000))))
-        return switch below(4) {
+        return switch below(5) {
         case 0: .started(epoch: epoch, at: time, playsAt: world.now)
         case 1: .drained(epoch: epoch, end: time)
         case 2: .refilled(epoch: epoch)
+        case 3: .received(epoch: epoch, end: time)
         default: .backlog(oneOf(BacklogState.allCases), queuedMilliseconds: below(60_000), dropped: below(2))
         }
     }

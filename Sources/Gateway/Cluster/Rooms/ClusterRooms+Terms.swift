@@ -55,7 +55,10 @@ extension ClusterRooms: ClusterNode.Rooms {
                 metadata: ["room": "\(room)", "former": "\(former.map(String.init(describing:)) ?? "-")"])
             return nil
         }
-        return RestoredRoom(name: room, epoch: epoch, image: image, reason: former == nil ? .moved : .nodeLost)
+        let lastBeat = former.flatMap { former in state.withLock { $0.lastBeats[former] } }
+        let unseen = lastBeat.flatMap { at in image.takenAt.map { at.subtractingReportingOverflow($0).partialValue } } ?? 0
+        return RestoredRoom(
+            name: room, epoch: epoch, image: image, reason: former == nil ? .moved : .nodeLost, unseen: .milliseconds(max(unseen, 0)))
     }
 
     func raised(_ room: String, _ epoch: RoomEpoch) { state.withLock { $0.homes[room]?.epoch = epoch } }
@@ -115,9 +118,13 @@ extension ClusterRooms: ClusterNode.Rooms {
     func nodesChanged(_ running: [NodeBeat]) {
         let (ended, draining, onEnded) = state.withLock { state in
             let before = state.others
+            let lastBeat = WallClock.milliseconds - ClusterLimits.nodeSilence.inMilliseconds
+            state.lastBeats = state.lastBeats.filter { lastBeat - $0.value < State.lastBeatsKeptMax }
             state.others = Dictionary(uniqueKeysWithValues: running.map { ($0.node, $0) })
             let draining = running.filter { $0.isDraining && before[$0.node]?.isDraining != true }
-            return (before.values.filter { state.others[$0.node] == nil }, draining, state.onEndedNode)
+            let ended = before.values.filter { state.others[$0.node] == nil }
+            for beat in ended { state.lastBeats[beat.node] = lastBeat }
+            return (ended, draining, state.onEndedNode)
         }
         counters.nodes.store(running.count + 1, ordering: .relaxed)
         for beat in draining {
@@ -139,6 +146,8 @@ struct RestoredRoom: Sendable {
     let epoch: RoomEpoch
     let image: RoomImage
     let reason: Room.RestoreReason
+    /// The time from the image to the last sign of life of the room's earlier node; zero if unknown. Clocks of two nodes may differ.
+    let unseen: Duration
 }
 
 /// Receives a room's image once; nil if the shard does not have the room, or has ended.

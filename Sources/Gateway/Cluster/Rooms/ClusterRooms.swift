@@ -36,6 +36,10 @@ final class ClusterRooms: Sendable {
         var broker: NATSBroker?
         var homes: [String: Home] = [:]
         var others: [NodeIdentity: NodeBeat] = [:]
+        /// About when the last beats of nodes that have ended arrived, in milliseconds since 1970.
+        var lastBeats: [NodeIdentity: Int64] = [:]
+        /// Milliseconds. Later, nobody resumes in the rooms of such a node.
+        static let lastBeatsKeptMax: Int64 = 60_000
         var isNameTaken = false
         /// The load that was announced last.
         var load = NodeLoad()

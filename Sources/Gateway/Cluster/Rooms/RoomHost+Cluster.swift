@@ -42,7 +42,9 @@ extension RoomHost {
         guard let index = table.index(named: name), let hosted = table[index] else { return nil }
         hosted.term.isDirty = false
         hosted.term.isHalted = isLast
-        return hosted.room.image(at: context.now)
+        var image = hosted.room.image(at: context.now)
+        image.takenAt = WallClock.milliseconds
+        return image
     }
 
     /// Ends a halt, and applies the inputs that were held meanwhile.
@@ -71,7 +73,7 @@ extension RoomHost {
         settings.reporting = reporting.settings
         let room = Room(
             restoring: restored.image, over: settings, seed: .random(in: 0 ... .max), handles: handles, reason: restored.reason,
-            at: context.now)
+            after: restored.unseen, at: context.now)
         let index = insert(room, named: restored.name, isReported: reporting.isReported)
         absent.add(handles, epoch: restored.epoch)
         if let hosted = table[index] { announce(hosted) }
@@ -120,7 +122,7 @@ extension Room.Input {
         switch self {
         case .measured, .connectionMeasured, .talkStarted, .talkStopped, .connectionLost, .draining, .abandoned: false
         // Positions of playout.
-        case .request(.playoutProgress, _, _): true
+        case .request(.playoutProgress, _, _), .playout(_, .received): true
         default: hasEffects
         }
     }

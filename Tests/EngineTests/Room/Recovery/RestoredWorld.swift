@@ -11,12 +11,14 @@ extension RoomWorld {
 
     /// The room's node dies, and another one continues it from an image. Its clock differs, and its patch panels are empty.
     ///
-    /// - Parameter image: nil for one of this moment.
+    /// - Parameters:
+    ///   - image: nil for one of this moment.
+    ///   - unseen: the time for which the node went on after it.
     /// - Returns: the members' handles on the new node.
     @discardableResult
     mutating func loseNode(
         _ reason: Room.RestoreReason = .nodeLost, over settings: RoomSettings = RoomSettings(), image: RoomImage? = nil,
-        isReported: Bool = true
+        after unseen: Duration = .zero, isReported: Bool = true
     ) throws -> [Identity: ParticipantHandle] {
         let image = try image ?? self.image()
         now = Instant(nanoseconds: 77_000_000_000_000)
@@ -30,7 +32,7 @@ extension RoomWorld {
         (auditEvents, tokens) = ([], [])
         discardEvents()
         let seed = UInt64(1_000 + history.count)
-        room = Room(restoring: image, over: settings, seed: seed, handles: inOrder, reason: reason, at: now)
+        room = Room(restoring: image, over: settings, seed: seed, handles: inOrder, reason: reason, after: unseen, at: now)
         effects = []
         if isReported { receive(.restored) }
         return handles

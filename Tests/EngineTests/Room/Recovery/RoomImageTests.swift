@@ -60,7 +60,12 @@ struct RoomImageTests {
 
     @Test func imagePassesThroughItsBytes() throws {
         let world = try Self.busyRoom()
-        let image = world.room.image(at: world.now)
+        var image = world.room.image(at: world.now)
+        #expect(RoomImage(image.bytes) == image && image.takenAt == nil)
+        image.takenAt = 1_700_000_000_123
+        let playout = try #require(image.tracks.firstIndex { $0.playout?.utterance != nil })
+        image.tracks[playout].playout?.utterance?.received = 480_000
+        image.tracks[playout].playout?.utterance?.later = 96_000
         #expect(RoomImage(image.bytes) == image)
     }
 
