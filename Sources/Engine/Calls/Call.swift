@@ -16,6 +16,10 @@ struct Call: Sendable {
         var isDispatched = false
         /// Changes with each invitation and answer; invalidates earlier timers.
         var stamp: UInt64 = 0
+        /// Number of its requests to hold or resume. The room applies each, also one that changes nothing here.
+        var holds = 0
+        /// Number of its requests to mute or unmute.
+        var mutes = 0
 
         var state: CallMemberState { info.state }
     }
@@ -179,12 +183,26 @@ struct Call: Sendable {
         members[index].isMoving = false
     }
 
+    /// The member requests to be on hold, or not to be. Only a change is an event.
     mutating func hold(_ held: Bool, at index: Int, by device: DeviceID?) {
+        members[index].holds += 1
+        setHeld(held, at: index, by: device)
+    }
+
+    /// The member requests to be muted, or not to be. Only a change is an event.
+    mutating func mute(_ muted: Bool, at index: Int, by device: DeviceID?) {
+        members[index].mutes += 1
+        setMuted(muted, at: index, by: device)
+    }
+
+    private mutating func setHeld(_ held: Bool, at index: Int, by device: DeviceID?) {
+        guard members[index].info.held != held else { return }
         members[index].info.held = held
         record(held ? .held : .resumed, by: members[index].info.party, device: device)
     }
 
-    mutating func mute(_ muted: Bool, at index: Int, by device: DeviceID?) {
+    private mutating func setMuted(_ muted: Bool, at index: Int, by device: DeviceID?) {
+        guard members[index].info.muted != muted else { return }
         members[index].info.muted = muted
         record(muted ? .muted : .unmuted, by: members[index].info.party, device: device)
     }

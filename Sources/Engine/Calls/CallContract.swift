@@ -46,7 +46,7 @@ extension CallStateMachine {
         /// Dispatch an assistant without a device to the call's room, or cancel that.
         case dispatch(assistant: String, CallInfo)
         case recall(assistant: String, CallID)
-        /// For a participant of the call's room, now or as soon as it joins.
+        /// For a participant of the call's room, now or as soon as it joins. May repeat what the room has already.
         case hold(CallParty, in: CallID, Bool)
         case mute(CallParty, in: CallID, Bool)
         /// Remove a member that has left the call from the room.

@@ -64,8 +64,8 @@ extension CallStateMachine {
         }
         if member.state == .left && former?.state == .joined && !call.isOver { effects.append(.remove(party, from: call.id)) }
         guard member.state == .joined else { return }
-        if member.info.held != (former?.info.held ?? false) { effects.append(.hold(party, in: call.id, member.info.held)) }
-        if member.info.muted != (former?.info.muted ?? false) { effects.append(.mute(party, in: call.id, member.info.muted)) }
+        if member.holds != (former?.holds ?? 0) { effects.append(.hold(party, in: call.id, member.info.held)) }
+        if member.mutes != (former?.mutes ?? 0) { effects.append(.mute(party, in: call.id, member.info.muted)) }
     }
 
     private mutating func close(_ call: Call, at now: Instant, into effects: inout [Effect]) {

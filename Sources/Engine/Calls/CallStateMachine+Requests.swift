@@ -42,7 +42,7 @@ extension CallStateMachine {
         case .hold(let id, let held): try hold(held, id, by: user, requester, at: now, into: &effects)
         case .mute(let id, let muted):
             try step(id, of: user, requester, .joined, at: now, into: &effects) { call, index in
-                if call.members[index].info.muted != muted { call.mute(muted, at: index, by: requester.device) }
+                call.mute(muted, at: index, by: requester.device)
             }
         case .invite(let id, let parties): try invite(parties, to: id, by: user, requester, unknown: unknown, at: now, into: &effects)
         case .renew: throw CallError(.unsupported, "tokens are renewed by the shell of the channel, not by the state machine")
@@ -93,7 +93,7 @@ extension CallStateMachine {
             throw conflict(other, "you are in another call; put it on hold first", for: user)
         }
         try step(id, of: user, requester, .joined, at: now, into: &effects) { call, index in
-            if call.members[index].info.held != held { call.hold(held, at: index, by: requester.device) }
+            call.hold(held, at: index, by: requester.device)
         }
         if !held { rejectWaitingCalls(of: user, at: now, into: &effects) }
     }
