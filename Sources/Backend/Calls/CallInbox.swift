@@ -1,4 +1,4 @@
-internal import Engine
+package import Engine
 internal import HTTPServer
 internal import HTTPTypes
 internal import Synchronization
@@ -154,7 +154,7 @@ package final class CallInbox: Sendable {
 extension CallRoomChange {
     fileprivate var identity: Identity? {
         switch self {
-        case .joined(let identity), .left(let identity): identity
+        case .joined(let identity, _), .left(let identity): identity
         case .ended: nil
         }
     }
@@ -214,7 +214,9 @@ package final class CallRooms: Sendable {
 
 /// A room change that affects its call.
 package enum CallRoomChange: Sendable, Hashable, Codable {
-    case joined(Identity)
+    /// `media` is how a room that was open before has this participant; nil for one that has just joined, and from a node of an earlier
+    /// version.
+    case joined(Identity, media: CallMediaState? = nil)
     case left(Identity)
     case ended
 

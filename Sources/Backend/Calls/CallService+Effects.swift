@@ -101,10 +101,10 @@ extension CallService {
 
     func note(_ change: CallRoomChange, in call: CallID) {
         switch change {
-        case .joined(let identity):
+        case .joined(let identity, let media):
             guard let party = CallParty(text: identity.text) else { return }
-            applyDecisions(to: party, in: call)
-            handle(.joinedRoom(call, party))
+            applyDecisions(to: party, in: call, isNew: media == nil)
+            handle(.joinedRoom(call, party, media: media))
         case .left(let identity):
             if let party = CallParty(text: identity.text) { handle(.leftRoom(call, party)) }
         case .ended: handle(.roomEnded(call))
@@ -113,12 +113,15 @@ extension CallService {
 
     /// Reapplies earlier decisions to a participant that has just joined, because the join may have raced with a leave or the end of the
     /// call.
-    private func applyDecisions(to party: CallParty, in id: CallID) {
+    ///
+    /// - Parameter isNew: it is neither on hold nor muted yet.
+    private func applyDecisions(to party: CallParty, in id: CallID, isNew: Bool) {
         let room = CallInfo.room(of: id)
         let identity = Identity(text: party.text)
         guard let call = calls.ongoing(id) else { return rooms.send(.close(.roomClosed), to: room) }
         guard let member = call.member(party) else { return }
         if member.state == .left { return rooms.send(.remove(identity), to: room) }
+        guard isNew else { return }
         if member.held { rooms.send(.hold(identity, true), to: room) }
         if member.muted { rooms.send(.muteParticipant(identity, true), to: room) }
     }

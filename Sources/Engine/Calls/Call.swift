@@ -195,13 +195,19 @@ struct Call: Sendable {
         setMuted(muted, at: index, by: device)
     }
 
-    private mutating func setHeld(_ held: Bool, at index: Int, by device: DeviceID?) {
+    /// Takes over how the call's room has a member, except what the member has requested here.
+    mutating func adopt(_ media: CallMediaState, at index: Int) {
+        if members[index].holds == 0 { setHeld(media.held, at: index) }
+        if members[index].mutes == 0 { setMuted(media.muted, at: index) }
+    }
+
+    private mutating func setHeld(_ held: Bool, at index: Int, by device: DeviceID? = nil) {
         guard members[index].info.held != held else { return }
         members[index].info.held = held
         record(held ? .held : .resumed, by: members[index].info.party, device: device)
     }
 
-    private mutating func setMuted(_ muted: Bool, at index: Int, by device: DeviceID?) {
+    private mutating func setMuted(_ muted: Bool, at index: Int, by device: DeviceID? = nil) {
         guard members[index].info.muted != muted else { return }
         members[index].info.muted = muted
         record(muted ? .muted : .unmuted, by: members[index].info.party, device: device)

@@ -14,7 +14,10 @@ extension CallStateMachine {
         /// An assistant was found and is joining the call's room.
         case ringing(CallID, CallParty)
         /// A member joined the call's room. For an assistant this answers the call.
-        case joinedRoom(CallID, CallParty)
+        ///
+        /// `media` is how the room has a member that may have joined long ago, because the room's home or this state machine is another one
+        /// since; nil for a participant that has just joined.
+        case joinedRoom(CallID, CallParty, media: CallMediaState? = nil)
         /// A member left the call's room for good. Not sent if the same identity replaced it (`DUPLICATE_IDENTITY`).
         case leftRoom(CallID, CallParty)
         /// A member cannot be reached or admitted to the room. `reason` is reported to the others.
@@ -55,6 +58,14 @@ extension CallStateMachine {
         /// For webhooks.
         case record(CallRecord)
     }
+}
+
+/// Whether a participant of a call's room is on hold, and whether it is muted as a whole.
+package struct CallMediaState: Sendable, Hashable, Codable {
+    package var held: Bool
+    package var muted: Bool
+
+    package init(held: Bool, muted: Bool) { (self.held, self.muted) = (held, muted) }
 }
 
 extension CallInfo {

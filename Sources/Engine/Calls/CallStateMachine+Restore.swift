@@ -21,4 +21,16 @@ extension CallStateMachine {
             }
         }
     }
+
+    /// Brings hold and mute of a member into agreement with the call's room. The member's latest request to this state machine decides.
+    /// Without one the room does, because a stored call may lack these changes, and the member may have requested them in the room.
+    mutating func adopt(_ media: CallMediaState, of party: CallParty, in id: CallID, at now: Instant, into effects: inout [Effect]) {
+        guard var call = calls[id], !call.isOver, let index = call.index(of: party), call.members[index].state == .joined else { return }
+        call.begin(at: wallClock)
+        call.adopt(media, at: index)
+        let decided = call.members[index].info
+        if decided.held != media.held { effects.append(.hold(party, in: id, decided.held)) }
+        if decided.muted != media.muted { effects.append(.mute(party, in: id, decided.muted)) }
+        if !call.changes.isEmpty { commit(call, at: now, into: &effects) }
+    }
 }

@@ -84,7 +84,9 @@ package struct CallStateMachine: Sendable {
         case .request(let request, let requester, let unknown):
             answer(request, of: requester, unknown: unknown, at: now, into: &effects)
         case .ringing(let id, let party): ring(party, in: id, at: now, into: &effects)
-        case .joinedRoom(let id, let party): arrive(party, in: id, at: now, into: &effects)
+        case .joinedRoom(let id, let party, let media):
+            arrive(party, in: id, at: now, into: &effects)
+            if let media { adopt(media, of: party, in: id, at: now, into: &effects) }
         case .leftRoom(let id, let party): depart(party, from: id, at: now, into: &effects)
         case .failed(let id, let party, let reason): fail(party, in: id, reason, at: now, into: &effects)
         case .roomEnded(let id): endRoom(of: id, at: now, into: &effects)

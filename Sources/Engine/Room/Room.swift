@@ -363,6 +363,11 @@ extension Room {
         members.participants.compactMap { participant in participant.reconnectWindow.map { (participant.identity, $0.since) } }
     }
 
+    /// Whether a participant is on hold or muted as a whole; nil if it is not here.
+    package func callMedia(of identity: Identity) -> CallMediaState? {
+        members[identity].map { CallMediaState(held: $0.isHeld, muted: $0.isMutedByAdmin) }
+    }
+
     /// The participants' connections, including hidden ones; for administrators. O(n) in participants.
     package var connections: [ConnectionReport] {
         members.participants.map { participant in

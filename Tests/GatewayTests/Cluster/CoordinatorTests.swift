@@ -92,7 +92,7 @@ final class CoordinatorTests {
         }
         let identities = [ann, bob].map { Identity(text: $0.text) }
         // A third node takes the room over from one that is cut off, which tells that everybody has left.
-        try report(identities.map(CallRoomChange.joined), in: epoch, by: "n8/1")
+        try report(identities.map { .joined($0) }, in: epoch, by: "n8/1")
         try report(identities.map(CallRoomChange.left) + [.ended], in: formerEpoch, by: "n9/1")
         _ = try annPhone.ask(.hold(started.id, held: true))
         try bobPhone.event(.held, of: started.id)
@@ -121,6 +121,44 @@ final class CoordinatorTests {
         #expect(try bobAgain.event(.ended, of: started.id).call.seq > answered.call!.seq)
         #expect(try annHere.closeCode() == CloseReason.roomClosed.code)
         #expect(try bobHere.closeCode() == CloseReason.roomClosed.code)
+    }
+
+    /// That Ann is on hold and muted is known to the former coordinator and the room only.
+    @Test(arguments: [false, true])
+    func memberOnHoldResumesAtTheNextCoordinator(roomMovesToo: Bool) throws {
+        let (coordinator, other) = try first.isCoordinator ? (first, second) : (second, first)
+        let (annPhone, bobPhone) = (try coordinator.device(of: ann), try other.device(of: bob))
+        let started = try annPhone.start(.user(Identity(text: bob.text)))
+        try bobPhone.event(.incoming, of: started.id)
+        let answered = try bobPhone.ask(.answer(started.id))
+        let home = (roomMovesToo ? coordinator : other).gateway
+        var (annInRoom, bobInRoom) = (try started.join(home), try answered.join(home))
+        let voice = try annInRoom.publish()
+        _ = try annPhone.ask(.hold(started.id, held: true))
+        _ = try annPhone.ask(.mute(started.id, muted: true))
+        let identity = Identity(text: ann.text)
+        try bobInRoom.await(.callHeld(by: identity))
+        try bobInRoom.await(.callMuted(by: identity))
+        coordinator.gateway.gateway.drain()
+        #expect(try annPhone.ending() == CloseReason.serverShutdown.code)
+        if roomMovesToo {
+            #expect(try annInRoom.closeCode() == 4005)
+            #expect(try bobInRoom.closeCode() == 4005)
+            annInRoom = try Caller(movedFrom: annInRoom, to: other.gateway)
+            bobInRoom = try Caller(movedFrom: bobInRoom, to: other.gateway)
+        }
+        try Patience.until("the next coordinator knows that Ann is on hold and muted") {
+            let member = try other.device(of: ann).hello.calls.first?.member(.user(identity))
+            return member?.held == true && member?.muted == true
+        }
+        let annAgain = try other.device(of: ann)
+        #expect(try annAgain.ask(.hold(started.id, held: false)).call?.member(.user(identity))?.held == false)
+        #expect(try annAgain.ask(.mute(started.id, muted: false)).call?.member(.user(identity))?.muted == false)
+        // Ann's shard has applied both when she learns of it.
+        try annInRoom.await(.callResumed(by: identity))
+        try annInRoom.await(.callUnmuted(by: identity))
+        try annInRoom.say(TestFrame.bytes(voice.alias, 1))
+        #expect(try bobInRoom.frame() == TestFrame.bytes(voice.alias, 1))
     }
 
     @Test func workerServesTheRoomsOfAllNodes() throws {

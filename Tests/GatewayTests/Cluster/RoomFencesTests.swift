@@ -95,4 +95,20 @@ struct RoomFencesTests {
         let received = try JSON.encode(understood, names: .asDeclared)
         #expect(try JSON.decode(NodeMessage.self, from: received, names: .asDeclared) == Self.change(.left(Self.ann), nil))
     }
+
+    @Test func announcedParticipantsAreUnderstoodByNodesOfTheEarlierVersion() throws {
+        // As the enumerations were before a participant could be reported on hold or muted.
+        enum Earlier: Codable, Equatable {
+            case calls(Calls)
+            enum Calls: Codable, Equatable { case room(CallID, Change, isLoss: Bool, epoch: RoomEpoch? = nil) }
+            enum Change: Codable, Equatable { case joined(Identity) }
+        }
+        let message = Self.change(.joined(Self.ann, media: CallMediaState(held: true, muted: false)), Self.epoch(1))
+        let sent = try JSON.encode(message, names: .asDeclared)
+        #expect(try JSON.decode(NodeMessage.self, from: sent, names: .asDeclared) == message)
+        let understood = try JSON.decode(Earlier.self, from: sent, names: .asDeclared)
+        #expect(understood == .calls(.room(Self.call, .joined(Self.ann), isLoss: false, epoch: Self.epoch(1))))
+        let received = try JSON.encode(understood, names: .asDeclared)
+        #expect(try JSON.decode(NodeMessage.self, from: received, names: .asDeclared) == Self.change(.joined(Self.ann), Self.epoch(1)))
+    }
 }

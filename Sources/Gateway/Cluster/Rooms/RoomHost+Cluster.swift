@@ -92,7 +92,10 @@ extension RoomHost {
         gateway.dispatch?.post(.roomIsOpen(hosted.name, missing: hosted.room.agentsExpected, present: present, epoch: epoch))
         gateway.dispatch?.post(.attended(hosted.name, hosted.room.participantCount > 0, epoch: epoch))
         guard let call = CallRooms.call(of: hosted.name) else { return }
-        for participant in participants { gateway.calls?.post(.room(call, .joined(participant.identity), isLoss: false, epoch: epoch)) }
+        for identity in participants.map(\.identity) {
+            let change = CallRoomChange.joined(identity, media: hosted.room.callMedia(of: identity))
+            gateway.calls?.post(.room(call, change, isLoss: false, epoch: epoch))
+        }
     }
 
     /// Another node is the room's home, or will be: participants resume there. The room records nothing more.

@@ -34,6 +34,27 @@ struct CallHoldTests {
         #expect(world.kinds(bob).filter { $0 != "incoming" && $0 != "answered" } == ["held"])
     }
 
+    @Test mutating func requestsAreAppliedAgainInARoomThatHasMissedThem() {
+        world.send(ann, .hold(call, held: true))
+        world.send(bob, .mute(call, muted: true))
+        world.receive(.joinedRoom(call, .user("ann"), media: CallMediaState(held: false, muted: false)))
+        #expect(world.trace == ["hold ann"])
+        world.receive(.joinedRoom(call, .user("bob"), media: CallMediaState(held: false, muted: true)))
+        #expect(world.trace == [])
+        world.send(ann, .hold(call, held: false))
+        world.receive(.joinedRoom(call, .user("ann"), media: CallMediaState(held: true, muted: false)))
+        #expect(world.trace == ["unhold ann"])
+    }
+
+    @Test mutating func memberWhoHeldTheCallInTheRoomIsReportedOnHold() {
+        world.receive(.joinedRoom(call, .user("ann"), media: CallMediaState(held: true, muted: false)))
+        #expect(world.trace == ["held by ann > ann bob"])
+        world.receive(.joinedRoom(call, .user("ann")))
+        #expect(world.trace == [])
+        world.send(ann, .hold(call, held: false))
+        #expect(world.trace == ["reply > ann", "resumed by ann > ann bob", "unhold ann"])
+    }
+
     @Test mutating func bothMembersCanHold() {
         world.send(ann, .hold(call, held: true))
         world.send(bob, .hold(call, held: true))

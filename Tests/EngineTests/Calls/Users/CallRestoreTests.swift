@@ -67,6 +67,53 @@ struct CallRestoreTests {
         #expect(effects.contains(.endRoom(call.id)))
     }
 
+    @Test mutating func membersAreOnHoldAndMutedAsTheRoomHasThem() {
+        var call = stored(isAnswered: true)
+        // Bob has resumed after this was stored.
+        call.members[1].held = true
+        calls.restore([call], at: start)
+        _ = reconnect()
+        let effects =
+            handle(.joinedRoom(call.id, .user(identity("ann")), media: CallMediaState(held: true, muted: true)), in: &calls)
+            + handle(.joinedRoom(call.id, .user(identity("bob")), media: CallMediaState(held: false, muted: false)), in: &calls)
+        let events = effects.compactMap { if case .send(let event, _) = $0 { event } else { nil } }
+        #expect(events.map(\.kind) == [.held, .muted, .resumed])
+        #expect(effects.count == events.count, "the room has it so")
+        #expect(calls.ongoing(call.id)?.members.map(\.held) == [true, false])
+        #expect(calls.ongoing(call.id)?.members.map(\.muted) == [true, false])
+        let greetings = handle(.connected(DeviceID(text: "ann.tablet"), of: identity("ann")), in: &calls, after: .seconds(2))
+        guard case .greet(_, _, let greeted)? = greetings.first else { preconditionFailure("a device is greeted") }
+        #expect(greeted == [calls.ongoing(call.id)!])
+    }
+
+    @Test mutating func requestCountsMoreThanTheRoomsReport() {
+        let call = stored(isAnswered: true)
+        calls.restore([call], at: start)
+        _ = reconnect()
+        let ann = CallParty.user(identity("ann"))
+        let phone = CallStateMachine.Requester.device(DeviceID(text: "ann.again"), id: 1)
+        var effects = handle(.request(.hold(call.id, held: false), from: phone), in: &calls, after: .seconds(2))
+        #expect(effects.contains(.hold(ann, in: call.id, false)), "the room may have it otherwise")
+        // The room reported before the command arrived.
+        effects = handle(.joinedRoom(call.id, ann, media: CallMediaState(held: true, muted: true)), in: &calls, after: .seconds(2))
+        #expect(effects.contains(.hold(ann, in: call.id, false)))
+        #expect(calls.ongoing(call.id)?.member(ann)?.held == false)
+        #expect(calls.ongoing(call.id)?.member(ann)?.muted == true, "of that nothing was requested")
+        effects = handle(.request(.mute(call.id, muted: false), from: phone), in: &calls, after: .seconds(2))
+        #expect(effects.contains(.mute(ann, in: call.id, false)))
+    }
+
+    @Test mutating func memberOfARoomAtANodeOfTheEarlierVersionCanResume() {
+        let call = stored(isAnswered: true)
+        calls.restore([call], at: start)
+        _ = reconnect()
+        let ann = CallParty.user(identity("ann"))
+        #expect(handle(.joinedRoom(call.id, ann), in: &calls, after: .seconds(2)).isEmpty)
+        let effects = handle(
+            .request(.hold(call.id, held: false), from: .device(DeviceID(text: "ann.again"), id: 1)), in: &calls, after: .seconds(2))
+        #expect(effects.contains(.hold(ann, in: call.id, false)))
+    }
+
     @Test mutating func ringingCallCanBeAnsweredAndIsMissedInTheEnd() {
         let call = stored(isAnswered: false)
         for answers in [true, false] {
