@@ -54,9 +54,9 @@ struct RestoreTests {
         }
         world.pass(.seconds(2))
         try world.loseNode(over: settings)
-        let said = world.auditEvents.map { event in if case .transcribed(let said) = event { said } else { nil } }
-        #expect(said.map { $0?.segment.text } == ["s1 3"])
-        #expect(said.first??.began == .seconds(-2))
+        let said: [Room.TranscribedSegment] = world.auditEvents.compactMap { if case .transcribed(let said) = $0 { said } else { nil } }
+        #expect(world.auditEvents.count == 1 && said.map(\.segment.text) == ["s1 3"])
+        #expect(said.first?.began == .seconds(-2))
         try world.loseNode(over: RoomSettings(reporting: .events))
         #expect(world.auditEvents.isEmpty, "no text leaves a room whose session is not logged")
     }
