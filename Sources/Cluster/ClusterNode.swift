@@ -69,20 +69,25 @@ package final class ClusterNode: Sendable {
 
     /// The home of a room, which becomes this node if nobody has the room. Unavailable if `ClusterLimits.waitingMax` others wait.
     ///
-    /// - Parameter completion: called on the task of `run()`, after `Rooms.began`.
-    package func findHome(of room: String, completion: @escaping @Sendable (ClusterStateMachine.Answer) -> Void) {
+    /// - Parameters:
+    ///   - ifOpen: only if the room is open, or can go on from its snapshot; otherwise it is `notOpen`.
+    ///   - completion: called on the task of `run()`, after `Rooms.began`.
+    package func findHome(
+        of room: String, ifOpen: Bool = false, completion: @escaping @Sendable (ClusterStateMachine.Answer) -> Void
+    ) {
         let isPosted = inbox.withLock { inbox in
             guard !inbox.isOver, inbox.answers.count < ClusterLimits.waitingMax else { return false }
             inbox.lastNumber += 1
             inbox.answers[RequesterID(inbox.lastNumber)] = completion
-            inbox.inputs.append(.wanted(room: room, by: RequesterID(inbox.lastNumber)))
+            let requester = RequesterID(inbox.lastNumber)
+            inbox.inputs.append(ifOpen ? .sought(room: room, by: requester) : .wanted(room: room, by: requester))
             return true
         }
         if isPosted { wakeUp.yield() } else { completion(.unavailable) }
     }
 
-    package func home(of room: String) async -> ClusterStateMachine.Answer {
-        await withCheckedContinuation { continuation in findHome(of: room) { continuation.resume(returning: $0) } }
+    package func home(of room: String, ifOpen: Bool = false) async -> ClusterStateMachine.Answer {
+        await withCheckedContinuation { continuation in findHome(of: room, ifOpen: ifOpen) { continuation.resume(returning: $0) } }
     }
 
     /// Notes a change of a room's state; it is written soon.

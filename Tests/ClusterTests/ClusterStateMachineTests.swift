@@ -117,6 +117,72 @@ struct ClusterStateMachineTests {
         #expect(node.handle(.read(room: "r", .success(nil))) == [.answer(requester, .draining)])
     }
 
+    // MARK: Requests about rooms
+
+    @Test func requestAboutARoomThatNobodyHasBeginsNone() {
+        let ended = RoomRecord(epoch: RoomEpoch(number: 3, claim: 5), home: nil, snapshot: [])
+        for found in [.success(nil), stored(ended)] as [Result<StoredRecord?, BrokerError>] {
+            let node = Node()
+            #expect(node.handle(.sought(room: "r", by: requester)) == [.read(room: "r")])
+            #expect(node.handle(.read(room: "r", found)) == [.answer(requester, .notOpen)])
+            #expect(node.machine.homeRooms.isEmpty)
+        }
+    }
+
+    @Test func requestAboutARoomOfAnEndedNodeTakesItOver() throws {
+        let node = Node()
+        node.handle(.received(NodeBeat(node: other, number: 1, build: "1")))
+        node.handle(.sought(room: "r", by: requester))
+        #expect(node.handle(.read(room: "r", stored(record(other)))) == [.answer(requester, .elsewhere(other))])
+        node.pass(.milliseconds(1_500))
+        node.handle(.sought(room: "unwritten", by: requester))
+        let unwritten = stored(record(other, snapshot: []))
+        #expect(node.handle(.read(room: "unwritten", unwritten)) == [.answer(requester, .notOpen)])
+        node.handle(.sought(room: "r", by: requester))
+        let effects = node.handle(.read(room: "r", stored(record(other))))
+        guard case .write("r", let claim, after: 40)? = effects.first else { throw UnexpectedEffects(effects) }
+        #expect(
+            node.handle(.written(room: "r", .success(41))) == [
+                .began(room: "r", claim.epoch, snapshot: [1], former: other), .answer(requester, .local(claim.epoch)),
+            ])
+    }
+
+    @Test func requestAboutARoomThatEndsWaitsForItsEnd() throws {
+        let node = Node()
+        let epoch = try node.begin("r")
+        node.pass(.milliseconds(250))
+        node.handle(.closed(room: "r"))
+        #expect(node.handle(.sought(room: "r", by: requester)).isEmpty)
+        #expect(node.handle(.written(room: "r", .success(2))) == [.ended(room: "r", .closed), .read(room: "r")])
+        let ended = stored(RoomRecord(epoch: epoch, home: nil, snapshot: []), revision: 2)
+        #expect(node.handle(.read(room: "r", ended)) == [.answer(requester, .notOpen)])
+    }
+
+    @Test func joinBeginsARoomForWhichARequestWaits() throws {
+        let node = Node()
+        node.handle(.sought(room: "r", by: requester))
+        #expect(node.handle(.wanted(room: "r", by: RequesterID(2))).isEmpty)
+        let effects = node.handle(.read(room: "r", .success(nil)))
+        guard case .write("r", let claim, after: 0)? = effects.first else { throw UnexpectedEffects(effects) }
+        let answers = node.handle(.written(room: "r", .success(1))).dropFirst()
+        #expect(answers == [.answer(requester, .local(claim.epoch)), .answer(RequesterID(2), .local(claim.epoch))])
+        // The join is over.
+        node.pass(.milliseconds(250))
+        node.handle(.closed(room: "r"))
+        node.handle(.sought(room: "r", by: RequesterID(3)))
+        node.handle(.written(room: "r", .success(2)))
+        #expect(node.handle(.read(room: "r", .success(nil))) == [.answer(RequesterID(3), .notOpen)])
+    }
+
+    @Test func drainingNodeSaysSoOnlyOfRoomsThatGoOn() {
+        let node = Node()
+        node.handle(.drain)
+        node.handle(.sought(room: "r", by: requester))
+        #expect(node.handle(.read(room: "r", .success(nil))) == [.answer(requester, .notOpen)])
+        node.handle(.sought(room: "r", by: requester))
+        #expect(node.handle(.read(room: "r", stored(record(nil)))) == [.answer(requester, .draining)])
+    }
+
     // MARK: Writes
 
     /// The replies of a join do not wait for the interval between writes.

@@ -151,8 +151,8 @@ package struct RoomService: Sendable {
             try await perform(command, in: room)
             return true
         } catch {
-            guard error.node != nil, command.endsRoom else { return false }
-            return await shards.cluster?.close(room) ?? false
+            guard let node = error.node, command.endsRoom else { return false }
+            return await shards.cluster?.close(room, node) ?? false
         }
     }
 
@@ -214,11 +214,8 @@ package struct RoomService: Sendable {
 
     /// Whether a room is open.
     ///
-    /// - Throws: `HTTPError.elsewhere` if another node is its home, so that the request is forwarded to it.
-    func isOpen(_ room: String) async throws(HTTPError) -> Bool {
-        try await checkIsHere(room)
-        return roomIsOpen(named: room)
-    }
+    /// - Throws: as `homeShard(of:)`.
+    func isOpen(_ room: String) async throws(HTTPError) -> Bool { try await homeShard(of: room) != nil }
 
     /// Makes all shards publish their counters.
     package func publishCounters() async {
@@ -229,10 +226,19 @@ package struct RoomService: Sendable {
     private static let noAnswer = HTTPError(
         .draining, "this gateway is about to stop; connect to another one", retryAfterSeconds: 1)
 
-    /// - Throws: `HTTPError.elsewhere` if another node is the home of a room, so that the request is forwarded to it.
-    func checkIsHere(_ room: String) async throws(HTTPError) {
-        guard shards.homeShard(room) == nil, case .elsewhere(let node)? = await shards.cluster?.find(room) else { return }
-        throw .elsewhere(node)
+    /// The shard of an open room. Like a join, it lets a room whose home has ended, or has handed it over, go on at this node.
+    ///
+    /// - Returns: nil for a room that is not open.
+    /// - Throws: `HTTPError.elsewhere` if another node is the home of the room, so that the request is forwarded to it. Otherwise 503 if the
+    ///   cluster cannot say where the room is.
+    private func homeShard(of room: String) async throws(HTTPError) -> Int? {
+        if let home = shards.homeShard(room) { return home }
+        switch await shards.cluster?.seek(room) ?? .here {
+        case .here: return shards.homeShard(room)
+        case .elsewhere(let node): throw .elsewhere(node)
+        case .unavailable: throw .homeUnavailable
+        case .draining: throw Self.noAnswer
+        }
     }
 
     /// - Throws: `HTTPError.elsewhere` if another node of the cluster serves channels, calls and dispatch, so that the request is forwarded.
@@ -248,13 +254,7 @@ package struct RoomService: Sendable {
     // MARK: Queries
 
     private func ask(_ request: RoomQuery, aboutRoom name: String) async throws(HTTPError) -> RoomQueryResult? {
-        guard let home = shards.homeShard(name) else {
-            switch await shards.cluster?.find(name) ?? .here {
-            case .elsewhere(let node): throw .elsewhere(node)
-            case .unavailable: throw .homeUnavailable
-            case .here, .draining: throw Self.roomNotFound
-            }
-        }
+        guard let home = try await homeShard(of: name) else { throw Self.roomNotFound }
         let answer = await ask(request, of: home)
         if case .error(let error) = answer { throw error }
         return answer

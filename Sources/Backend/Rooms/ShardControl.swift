@@ -83,13 +83,16 @@ package struct ShardControl: Sendable {
 package struct ClusterControl: Sendable {
     /// Makes this node the home of a room unless another one is.
     package var claim: @Sendable (_ room: String) async -> RoomClaim
+    /// Where an open room is. One whose home has ended or has handed it over goes on at this node; at another one if this node drains. It is
+    /// `here` also if it is open nowhere.
+    package var seek: @Sendable (_ room: String) async -> RoomClaim
     /// Where a room is, without claiming it: `here` also if it has no home.
     package var find: @Sendable (_ room: String) async -> RoomClaim
     /// Another node that should open a new room because its load is clearly lower; nil if this node should, or if the room has a home. The
     /// room's name is nil if it is new.
     package var lighter: @Sendable (_ room: String?) async -> String?
-    /// Closes a room whose home is another node.
-    package var close: @Sendable (_ room: String) async -> Bool
+    /// Closes a room at another node, which is its home or becomes it.
+    package var close: @Sendable (_ room: String, _ node: String) async -> Bool
 
     /// The node that serves channels, calls and dispatch.
     package var findCoordinator: @Sendable () async -> RoomClaim
@@ -102,13 +105,15 @@ package struct ClusterControl: Sendable {
     package var url: @Sendable (RoomClaim) -> String?
 
     package init(
-        claim: @escaping @Sendable (_ room: String) async -> RoomClaim, find: @escaping @Sendable (_ room: String) async -> RoomClaim,
-        lighter: @escaping @Sendable (_ room: String?) async -> String?, close: @escaping @Sendable (_ room: String) async -> Bool,
+        claim: @escaping @Sendable (_ room: String) async -> RoomClaim, seek: @escaping @Sendable (_ room: String) async -> RoomClaim,
+        find: @escaping @Sendable (_ room: String) async -> RoomClaim,
+        lighter: @escaping @Sendable (_ room: String?) async -> String?,
+        close: @escaping @Sendable (_ room: String, _ node: String) async -> Bool,
         findCoordinator: @escaping @Sendable () async -> RoomClaim,
         relay: @escaping NodeRelay, ask: @escaping @Sendable (NodeQuery) async -> [[UInt8]],
         notify: @escaping @Sendable (NodeNotice) async -> Void, url: @escaping @Sendable (RoomClaim) -> String?
     ) {
-        (self.claim, self.find, self.lighter, self.close) = (claim, find, lighter, close)
+        (self.claim, self.seek, self.find, self.lighter, self.close) = (claim, seek, find, lighter, close)
         (self.findCoordinator, self.relay, self.ask, self.notify, self.url) = (findCoordinator, relay, ask, notify, url)
     }
 }

@@ -80,12 +80,14 @@ package struct SessionService: Sendable {
 
     /// Ends a session: closes its room, and stores the end after the room's last event, at the room's home. Idempotent.
     ///
-    /// - Throws: `StoreError`: `full` or `busy` if the end cannot be stored now. The room is closed nevertheless, and `SessionMaintenance`
+    /// - Throws: `HTTPError`: 503 if the cluster cannot say where the room is; nothing has changed.
+    ///   `StoreError`: `full` or `busy` if the end cannot be stored now. The room is closed nevertheless, and `SessionMaintenance`
     ///   stores the end later. `superseded` if the room goes on at another node.
     @discardableResult
     package func end(_ id: SessionID, of user: UserID) async throws -> Session {
         let session = try await store.session(id, of: user)
-        if session.endedAt == nil { try await rooms.checkIsHere(session.roomName) }
+        // Throws unless the room's home is here.
+        if session.endedAt == nil { _ = try await rooms.isOpen(session.roomName) }
         sessionRooms.end(session.roomName, at: .now, by: RequestContext.current)
         // Its room may not be open.
         dispatch?.post(.roomEnded(session.roomName))

@@ -8,6 +8,8 @@ extension ClusterStateMachine {
         case received(NodeBeat)
         /// A join, a resume or the start of a session needs the room's home.
         case wanted(room: String, by: RequesterID)
+        /// A request concerns a room only if it is open: unlike `wanted`, it begins none.
+        case sought(room: String, by: RequesterID)
         /// The state of a room whose home is this node has changed, so that its snapshot is out of date.
         case changed(room: String)
         /// As `changed`, for a reply that may be sent only once the record holds it.
@@ -58,6 +60,8 @@ extension ClusterStateMachine {
         case unavailable
         /// This node takes no new rooms.
         case draining
+        /// No node has the room, and there is nothing to go on with. Answers only `sought`.
+        case notOpen
     }
 
     package enum EndReason: Sendable, Hashable {

@@ -11,7 +11,7 @@ package import Wire
 ///
 /// Invariants:
 /// - No two terms have the same epoch.
-/// - Every `wanted` gets exactly one `answer`, and every promise is kept or broken exactly once.
+/// - Every `wanted` and every `sought` gets exactly one `answer`, and every promise is kept or broken exactly once.
 /// - A promise is kept only after the record holds a snapshot that was collected after the promise was given, or while the broker refuses
 ///   the room's snapshots.
 /// - `began` and `ended` of a room alternate.
@@ -29,6 +29,8 @@ package struct ClusterStateMachine: Sendable {
     private struct Entry {
         var phase: Phase
         var waiting: [RequesterID] = []
+        /// One of those who wait begins the room if nobody has it.
+        var mayBegin = false
     }
 
     private var nodes: Membership
@@ -76,7 +78,8 @@ package struct ClusterStateMachine: Sendable {
             doubtAll(at: now, into: &effects)
         case .disconnected: nodes.disconnected()
         case .received(let beat): received(beat, at: now, into: &effects)
-        case .wanted(let room, let requester): want(room, by: requester, at: now, into: &effects)
+        case .wanted(let room, let requester): want(room, by: requester, mayBegin: true, at: now, into: &effects)
+        case .sought(let room, let requester): want(room, by: requester, mayBegin: false, at: now, into: &effects)
         case .changed(let room): withTerm(of: room, at: now, into: &effects) { $0.changed() }
         case .promised(let room, let promise):
             var promised = RoomTerm.Promised.broken
@@ -117,13 +120,17 @@ package struct ClusterStateMachine: Sendable {
 
     // MARK: Rooms without this node as their home
 
-    private mutating func want(_ room: String, by requester: RequesterID, at now: Instant, into effects: inout [Effect]) {
+    private mutating func want(
+        _ room: String, by requester: RequesterID, mayBegin: Bool, at now: Instant, into effects: inout [Effect]
+    ) {
         switch rooms[room]?.phase {
         case .home(let term) where term.ending == nil: effects.append(.answer(requester, .local(term.epoch)))
-        case .some: rooms[room]?.waiting.append(requester)
+        case .some:
+            rooms[room]?.waiting.append(requester)
+            if mayBegin { rooms[room]?.mayBegin = true }
         case nil where !nodes.isConnected: effects.append(.answer(requester, .unavailable))
         case nil:
-            rooms[room] = Entry(phase: .reading(attempt: 1), waiting: [requester])
+            rooms[room] = Entry(phase: .reading(attempt: 1), waiting: [requester], mayBegin: mayBegin)
             effects.append(.read(room: room))
         }
     }
@@ -131,12 +138,20 @@ package struct ClusterStateMachine: Sendable {
     private mutating func answerAll(of room: String, _ answer: Answer, into effects: inout [Effect]) {
         for requester in rooms[room]?.waiting ?? [] { effects.append(.answer(requester, answer)) }
         rooms[room]?.waiting = []
+        rooms[room]?.mayBegin = false
     }
 
     /// Ends the attempt to learn a room's home.
     private mutating func conclude(_ room: String, _ answer: Answer, into effects: inout [Effect]) {
         answerAll(of: room, answer, into: &effects)
         rooms[room] = nil
+    }
+
+    /// Whether those who wait for a room need its home: it has one, or is to go on or to begin here.
+    private func isNeeded(_ room: String, _ record: RoomRecord?, at now: Instant) -> Bool {
+        if rooms[room]?.mayBegin == true { return true }
+        guard let record else { return false }
+        return !record.snapshot.isEmpty || record.home.map { $0 != local && !nodes.hasEnded($0, at: now) } ?? false
     }
 
     /// The record that was read for a claim.
@@ -243,6 +258,7 @@ package struct ClusterStateMachine: Sendable {
         switch rooms[room]?.phase {
         case .reading(let attempt):
             switch found {
+            case .success(let found) where !isNeeded(room, found?.0, at: now): conclude(room, .notOpen, into: &effects)
             case .success(let found): consider(found, room, attempt: attempt, at: now, into: &effects)
             case .failure: conclude(room, .unavailable, into: &effects)
             }
@@ -295,10 +311,11 @@ package struct ClusterStateMachine: Sendable {
 
     /// Reads the record again for the requesters that are waiting for the room.
     private mutating func askAnew(_ room: String, into effects: inout [Effect]) {
+        let mayBegin = rooms[room]?.mayBegin ?? false
         let waiting = rooms[room]?.waiting ?? []
         rooms[room] = nil
         guard !waiting.isEmpty else { return }
-        rooms[room] = Entry(phase: .reading(attempt: 1), waiting: waiting)
+        rooms[room] = Entry(phase: .reading(attempt: 1), waiting: waiting, mayBegin: mayBegin)
         effects.append(.read(room: room))
     }
 }

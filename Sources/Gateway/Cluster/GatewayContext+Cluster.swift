@@ -15,19 +15,17 @@ extension GatewayContext {
     var clusterControl: ClusterControl? {
         guard let cluster, let coordination, let queries else { return nil }
         return ClusterControl(
-            claim: { room in
-                switch await cluster.locate(room) {
-                case .here: .here
-                case .elsewhere(let home): .elsewhere(node: home.node.description)
-                case .unavailable, .storeUnavailable: .unavailable
-                case .draining: .draining
-                }
+            claim: { RoomClaim(await cluster.locate($0)) },
+            seek: { room in
+                let claim = RoomClaim(await cluster.locate(room, ifOpen: true))
+                guard claim == .draining, !ForwardedRequest.isCurrent, let substitute = cluster.substitute else { return claim }
+                return .elsewhere(node: substitute.node.description)
             },
             find: { await cluster.find($0) },
             lighter: { ForwardedRequest.isCurrent ? nil : await cluster.lighterNode(for: $0)?.node.description },
-            close: { [nodes, keysInUse] room in
-                guard let nodes, let key = keysInUse.current.signer, case .elsewhere(let home) = await cluster.find(room),
-                    let address = cluster.other(named: home)?.address.flatMap(NodeAddress.init)
+            close: { [nodes, keysInUse] room, node in
+                guard let nodes, let key = keysInUse.current.signer,
+                    let address = cluster.other(named: node)?.address.flatMap(NodeAddress.init)
                 else { return false }
                 return await nodes.close(room, at: address, signedBy: key)
             }, findCoordinator: { await coordination.find() }, relay: { coordination.relay($0) },
@@ -58,5 +56,17 @@ extension GatewayContext {
     func forward(_ request: ReceivedRequest, body: [UInt8], toNode name: String) async -> HTTPServerResponse? {
         guard let nodes, let address = cluster?.other(named: name)?.address.flatMap(NodeAddress.init) else { return nil }
         return await nodes.forward(request, body: body, to: address)
+    }
+}
+
+extension RoomClaim {
+    fileprivate init(_ place: ClusterRooms.Place) {
+        self =
+            switch place {
+            case .here: .here
+            case .elsewhere(let home): .elsewhere(node: home.node.description)
+            case .unavailable, .storeUnavailable: .unavailable
+            case .draining: .draining
+            }
     }
 }

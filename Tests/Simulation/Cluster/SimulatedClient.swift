@@ -60,7 +60,7 @@ final class SimulatedClient {
                 return seekLater()
             }
             seek(at: other)
-        case .unavailable, .draining: seekLater()
+        case .unavailable, .draining, .notOpen: seekLater()
         }
     }
 

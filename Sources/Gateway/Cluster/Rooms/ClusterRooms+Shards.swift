@@ -34,11 +34,13 @@ extension ClusterRooms {
 
     /// Finds a room's home, which becomes this node if the room has none.
     ///
-    /// - Parameter completion: called on any thread.
-    func locate(_ room: String, completion: @escaping @Sendable (Place) -> Void) {
+    /// - Parameters:
+    ///   - ifOpen: only if the room can go on from a snapshot: no room begins. It is `here` also if it is open nowhere.
+    ///   - completion: called on any thread.
+    func locate(_ room: String, ifOpen: Bool = false, completion: @escaping @Sendable (Place) -> Void) {
         guard !isHome(of: room) else { return completion(.here) }
         guard let node = state.withLock({ $0.node }) else { return completion(.unavailable) }
-        node.findHome(of: room) { [self] answer in
+        node.findHome(of: room, ifOpen: ifOpen) { [self] answer in
             switch answer {
             case .local: whenReady(room, completion)
             case .elsewhere(let home):
@@ -46,12 +48,13 @@ extension ClusterRooms {
                 completion(beat.map(Place.elsewhere) ?? .unavailable)
             case .unavailable: completion(.unavailable)
             case .draining: completion(.draining)
+            case .notOpen: completion(.here)
             }
         }
     }
 
-    func locate(_ room: String) async -> Place {
-        await withCheckedContinuation { continuation in locate(room) { continuation.resume(returning: $0) } }
+    func locate(_ room: String, ifOpen: Bool = false) async -> Place {
+        await withCheckedContinuation { continuation in locate(room, ifOpen: ifOpen) { continuation.resume(returning: $0) } }
     }
 
     /// Where a room is, without claiming it: `here` also if it has no home that runs.
@@ -93,7 +96,7 @@ extension ClusterRooms {
         return lighter
     }
 
-    /// The node to which a draining node forwards connections for rooms without a home; nil if there is none.
+    /// The node to which a draining node forwards connections and requests for rooms without a home; nil if there is none.
     var substitute: NodeBeat? { placement(isDraining: true) }
 
     /// The other node that takes new rooms in place of this one; nil if this one takes them.
