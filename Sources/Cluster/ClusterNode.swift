@@ -50,6 +50,8 @@ package final class ClusterNode: Sendable {
     private let inbox = Mutex(Inbox())
     /// When this node last received a beat of its own, on the monotonic clock, in nanoseconds.
     private let echoedAt = Atomic<UInt64>(0)
+    /// When its beats began to come back after a silence.
+    private let heardSince = Atomic<UInt64>(0)
     private let wakeUps: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
 
@@ -124,16 +126,24 @@ package final class ClusterNode: Sendable {
         case .disconnected: post(.disconnected)
         case .received(let bytes, _):
             guard let received = seal.open(bytes).flatMap(NodeBeat.init) else { return }
-            if received.node == beat.node { echoedAt.store(Instant.now.nanoseconds, ordering: .relaxed) }
+            if received.node == beat.node { noteEcho(at: .now) }
             post(.received(received))
         }
     }
+
+    private func noteEcho(at now: Instant) {
+        if !hearsItself { heardSince.store(now.nanoseconds, ordering: .relaxed) }
+        echoedAt.store(now.nanoseconds, ordering: .releasing)
+    }
+
+    /// For how long the broker has returned this node's beats, if it does.
+    package var hearingSpan: Duration { Instant.now - Instant(nanoseconds: heardSince.load(ordering: .relaxed)) }
 
     /// Whether the broker returns this node's beats. If not, the silence of others says nothing about them.
     package var hearsItself: Bool { echoAge < ClusterLimits.echoSilence }
 
     /// The time since the broker has returned a beat of this node.
-    package var echoAge: Duration { Instant.now - Instant(nanoseconds: echoedAt.load(ordering: .relaxed)) }
+    package var echoAge: Duration { Instant.now - Instant(nanoseconds: echoedAt.load(ordering: .acquiring)) }
 
     // MARK: The loop
 

@@ -187,7 +187,6 @@ extension GatewayContext {
         let document = OperationRoutes.document(of: routes, version: settings.version)
         router = Router(routes: routes + [document], origins: origins, failures: failures)
         operationsRouter = Router(routes: operations, origins: origins, failures: failures)
-        let ofNodes = (messagesRoute.map { [$0] } ?? []) + (queries?.routes ?? []) + (joins.map { [$0.route] } ?? [])
-        nodesRouter = Router(routes: routes + [document] + ofNodes, origins: origins, failures: failures)
+        nodesRouter = Router(routes: routes + [document] + routesOfNodes, origins: origins, failures: failures)
     }
 }

@@ -58,7 +58,7 @@ struct EgressMethods: Sendable {
     }
 
     private func stop(_ request: LiveKitStopEgressRequest, _: HTTPServerRequest) async throws -> LiveKitEgressInfo {
-        guard let recordings, let entry = await entries().first(where: { $0.id.text == request.egressID }) else {
+        guard let recordings, let entry = try await entry(request.egressID, recordings) else {
             throw TwirpError(.notFound, "egress does not exist")
         }
         guard entry.endedAt == nil else {
@@ -70,16 +70,23 @@ struct EgressMethods: Sendable {
         return LiveKitEgressInfo(recordings.log.entries.first { $0.id == entry.id } ?? entry)
     }
 
-    /// The recordings of all nodes that answer.
-    private func entries() async -> [RecordingLog.Entry] {
-        guard let recordings else { return [] }
+    /// A recording of any node.
+    private func entry(_ id: String, _ recordings: RoomRecordings) async throws -> RecordingLog.Entry? {
+        if let entry = recordings.log.entries.first(where: { $0.id.text == id }) { return entry }
         let elsewhere = await rooms.recordingsElsewhere()
+        return try elsewhere.elements.inOrder.first { $0.id.text == id } ?? elsewhere.checked().first { $0.id.text == id }
+    }
+
+    /// The recordings of all nodes.
+    private func entries() async throws -> [RecordingLog.Entry] {
+        guard let recordings else { return [] }
+        let elsewhere = try await rooms.recordingsElsewhere().checked()
         return (recordings.log.entries + elsewhere).inOrder
     }
 
-    private func list(_ request: LiveKitListEgressRequest, _: HTTPServerRequest) async -> LiveKitListEgressResponse {
+    private func list(_ request: LiveKitListEgressRequest, _: HTTPServerRequest) async throws -> LiveKitListEgressResponse {
         var response = LiveKitListEgressResponse()
-        response.items = await entries()
+        response.items = try await entries()
             .filter { request.roomName.isEmpty || $0.roomName == request.roomName }
             .filter { request.egressID.isEmpty || $0.id.text == request.egressID }
             .filter { !request.active || $0.endedAt == nil }

@@ -67,13 +67,20 @@ struct RoomServiceMethods: Sendable {
         return LiveKitRoom(try await rooms.open(request.name, opening).snapshot)
     }
 
-    private func listRooms(_ request: LiveKitListRoomsRequest, _: HTTPServerRequest) async -> LiveKitListRoomsResponse {
+    private func listRooms(_ request: LiveKitListRoomsRequest, _: HTTPServerRequest) async throws -> LiveKitListRoomsResponse {
         let names = Set(request.names)
-        let open = await rooms.snapshots().filter { names.isEmpty || names.contains($0.info.name) }
+        var open = try await rooms.snapshots().filter { names.isEmpty || names.contains($0.info.name) }
+        // Those whose home has ended go on here.
+        for name in names.subtracting(open.map(\.info.name)).prefix(Self.soughtMax) where try await rooms.isOpen(name) {
+            open.append(try await rooms.detail(of: name).snapshot)
+        }
         var response = LiveKitListRoomsResponse()
         response.rooms = open.map(LiveKitRoom.init)
         return response
     }
+
+    /// Names that are in no node's list and are looked up, each with a request to the broker.
+    private static let soughtMax = 100
 }
 
 /// LiveKit's limits of texts, with its messages.

@@ -13,9 +13,9 @@ package enum RoomRoutes {
         return [
             Route(
                 .get, "/v1/rooms", "Lists open rooms", access: .grant("`roomList`", keys) { _ in .listRooms },
-                responses: [.json(RoomList.self)]
+                responses: [.json(RoomList.self), .error(.serviceUnavailable)]
             ) { _, _ in
-                try .json(RoomList(rooms: await rooms.rooms()))
+                try .json(RoomList(rooms: try await rooms.rooms()))
             },
             Route(
                 .get, "/v1/rooms/:room", "Shows a room and its participants", access: administrator,

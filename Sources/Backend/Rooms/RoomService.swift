@@ -12,17 +12,19 @@ package struct RoomService: Sendable {
     }
 
     /// All open rooms, oldest first, of the whole cluster. Not an atomic snapshot: each shard answers on its own. A gateway that has stopped
-    /// reports none, and rooms of nodes that do not answer are missing.
-    package func rooms() async -> [RoomListEntry] {
-        async let others = askOthers(.rooms, as: RoomListEntry.self)
-        let rooms = await roomsHere() + others
+    /// reports none, and rooms of a node that has ended are missing until they go on at another one.
+    ///
+    /// - Throws: `HTTPError` with status 503 if rooms of other nodes may be missing.
+    package func rooms() async throws(HTTPError) -> [RoomListEntry] {
+        let here = await roomsHere()
+        let rooms = here + (try await askOthers(.rooms, as: RoomListEntry.self).checked())
         return Self.unique(rooms, by: \.sid).sorted { ($0.createdAt, $0.name) < ($1.createdAt, $1.name) }
     }
 
     /// Snapshots of all open rooms, as in audit events; otherwise like `rooms()`.
-    package func snapshots() async -> [Room.Snapshot] {
-        async let others = askOthers(.snapshots, as: Room.Snapshot.self)
-        let snapshots = await snapshotsHere() + others
+    package func snapshots() async throws(HTTPError) -> [Room.Snapshot] {
+        let here = await snapshotsHere()
+        let snapshots = here + (try await askOthers(.snapshots, as: Room.Snapshot.self).checked())
         return Self.unique(snapshots, by: \.info.sid).sorted { ($0.info.createdAt, $0.info.name) < ($1.info.createdAt, $1.info.name) }
     }
 
@@ -38,8 +40,8 @@ package struct RoomService: Sendable {
         }
     }
 
-    /// The recordings of the other nodes that answer.
-    func recordingsElsewhere() async -> [RecordingLog.Entry] { await askOthers(.recordings, as: RecordingLog.Entry.self) }
+    /// The recordings of the other nodes.
+    func recordingsElsewhere() async -> Elsewhere<RecordingLog.Entry> { await askOthers(.recordings, as: RecordingLog.Entry.self) }
 
     /// This node's answer to a query of another one.
     ///
@@ -55,9 +57,31 @@ package struct RoomService: Sendable {
     /// Notifies the other nodes of a cluster. Returns when the notice has taken effect on all of them, or after two seconds.
     package func notifyOtherNodes(_ notice: NodeNotice) async { await shards.cluster?.notify(notice) }
 
-    private func askOthers<Element: Decodable>(_ query: NodeQuery, as _: Element.Type) async -> [Element] {
-        guard let cluster = shards.cluster else { return [] }
-        return await cluster.ask(query).flatMap { (try? JSON.decode([Element].self, from: $0, names: .asDeclared)) ?? [] }
+    /// What the other nodes of a cluster have.
+    struct Elsewhere<Element> {
+        var elements: [Element] = []
+        /// Nothing of a node that runs is missing.
+        var isComplete = true
+
+        /// - Throws: `HTTPError` with status 503 if something may be missing.
+        func checked() throws(HTTPError) -> [Element] {
+            guard isComplete else { throw .listIncomplete }
+            return elements
+        }
+    }
+
+    private func askOthers<Element: Decodable>(_ query: NodeQuery, as _: Element.Type) async -> Elsewhere<Element> {
+        guard let cluster = shards.cluster else { return Elsewhere() }
+        let answers = await cluster.ask(query)
+        var found = Elsewhere<Element>(isComplete: answers.isComplete)
+        for content in answers.contents {
+            guard let elements = try? JSON.decode([Element].self, from: content, names: .asDeclared) else {
+                found.isComplete = false
+                continue
+            }
+            found.elements += elements
+        }
+        return found
     }
 
     /// A room that moves may be open at two nodes for a moment.
@@ -294,6 +318,11 @@ package struct RoomService: Sendable {
         shards.send(.query(request, QueryReply(reply)), shard)
         return answers
     }
+}
+
+extension HTTPError {
+    fileprivate static let listIncomplete = HTTPError(
+        .homeUnavailable, "a node of the cluster does not answer, so that the list would be incomplete; try again", retryAfterSeconds: 1)
 }
 
 extension Room.AdminCommand {

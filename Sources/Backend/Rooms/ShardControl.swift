@@ -97,8 +97,7 @@ package struct ClusterControl: Sendable {
     /// The node that serves channels, calls and dispatch.
     package var findCoordinator: @Sendable () async -> RoomClaim
     package var relay: NodeRelay
-    /// The answers of the other nodes that run, and answer in time.
-    package var ask: @Sendable (NodeQuery) async -> [[UInt8]]
+    package var ask: @Sendable (NodeQuery) async -> NodeAnswers
     /// Notifies the other running nodes.
     package var notify: @Sendable (NodeNotice) async -> Void
     /// The URL at which clients reach the node of a claim directly; nil if only a load balancer leads there.
@@ -110,7 +109,7 @@ package struct ClusterControl: Sendable {
         lighter: @escaping @Sendable (_ room: String?) async -> String?,
         close: @escaping @Sendable (_ room: String, _ node: String) async -> Bool,
         findCoordinator: @escaping @Sendable () async -> RoomClaim,
-        relay: @escaping NodeRelay, ask: @escaping @Sendable (NodeQuery) async -> [[UInt8]],
+        relay: @escaping NodeRelay, ask: @escaping @Sendable (NodeQuery) async -> NodeAnswers,
         notify: @escaping @Sendable (NodeNotice) async -> Void, url: @escaping @Sendable (RoomClaim) -> String?
     ) {
         (self.claim, self.seek, self.find, self.lighter, self.close) = (claim, seek, find, lighter, close)
@@ -121,6 +120,20 @@ package struct ClusterControl: Sendable {
 /// A query to each node of a cluster.
 package enum NodeQuery: String, Sendable {
     case rooms, snapshots, recordings
+
+    /// Nodes of an earlier version do not know the query, and have nothing to answer.
+    package var isRecent: Bool { self == .recordings }
+}
+
+/// The answers of the other nodes that run.
+package struct NodeAnswers: Sendable {
+    package var contents: [[UInt8]]
+    /// False if a node does not answer in time, or this one does not know which nodes run.
+    package var isComplete: Bool
+
+    package init(_ contents: [[UInt8]] = [], isComplete: Bool = true) {
+        (self.contents, self.isComplete) = (contents, isComplete)
+    }
 }
 
 package enum RoomClaim: Sendable, Hashable {

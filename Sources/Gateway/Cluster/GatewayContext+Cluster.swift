@@ -39,8 +39,10 @@ extension GatewayContext {
             })
     }
 
-    /// The route for messages of other nodes. Only their port has it.
-    var messagesRoute: Route? {
+    /// The routes for other nodes. Only their port has them.
+    var routesOfNodes: [Route] { [messagesRoute, joins?.route].compactMap(\.self) + (queries?.routes ?? []) }
+
+    private var messagesRoute: Route? {
         guard let coordination else { return nil }
         return Route(
             .post, RoutePath(stringLiteral: NodeClient.messagesPath), "Messages of another node", access: .open, responses: [.noContent]

@@ -153,7 +153,8 @@ package enum ErrorCode: String, CaseIterable, Sendable {
         case .emailUnconfirmed: .init(403, meaning: "the configuration requires that the address is confirmed first")
         case .exportRunning: .init(429, meaning: "an export of this account is running", retry: "yes (5)")
         case .handleTaken: .init(409, meaning: "another user has this handle")
-        case .homeUnavailable: .init(503, meaning: "in a cluster: the node of the room or recording does not answer", retry: "yes")
+        case .homeUnavailable:
+            .init(503, meaning: "in a cluster: the node of the room or recording, or one that a list needs, does not answer", retry: "yes")
         case .hostMissing: .init(400, meaning: "no `Host` header, from which `serve --dev` derives the URL")
         case .idempotencyKeyReused: .init(422, meaning: "the `Idempotency-Key` was used for a request with another body")
         case .internalError: .init(500, meaning: "internal failure; the gateway's log has the request's id")

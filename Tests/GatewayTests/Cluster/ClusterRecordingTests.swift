@@ -124,7 +124,10 @@ final class ClusterRecordingTests {
         #expect(try phone.closeCode() == CloseReason.moved.code)
         let known = first.recordingLog.entries
         #expect(known.map(\.id) == [recording] && known.map(\.end) == [.failed])
-        #expect(try items(ServerAPI(second.gateway, administering: started.room), #"{"active":true}"#).isEmpty)
+        let api = ServerAPI(second.gateway, administering: started.room)
+        // While a node ends, the list may be refused.
+        try Patience.until("it is listed") { try api.ask("Egress/ListEgress", #"{"active":true}"#).status == 200 }
+        #expect(try items(api, #"{"active":true}"#).isEmpty)
     }
 
     private func items(_ api: ServerAPI, _ request: String) throws -> [[String: Any]] {

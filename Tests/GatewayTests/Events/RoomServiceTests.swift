@@ -14,7 +14,7 @@ struct RoomServiceTests {
         let gateway = try TestGateway()
         let ann = try Caller(gateway, room: "one", identity: "ann", shard: 0)
         let bob = try Caller(gateway, room: "two", identity: "bob", shard: 1)
-        let rooms = await gateway.gateway.rooms.rooms()
+        let rooms = try await gateway.gateway.rooms.rooms()
         #expect(rooms.map(\.name).sorted() == ["one", "two"] && rooms.map(\.numParticipants) == [1, 1])
         #expect(gateway.gateway.rooms.roomIsOpen(named: "one") && !gateway.gateway.rooms.roomIsOpen(named: "three"))
         withExtendedLifetime((ann, bob)) {}
@@ -56,7 +56,7 @@ struct RoomServiceTests {
         gateway.gateway.drain()
         #expect(try ann.closeCode() == 4001)
         try await gateway.ended()
-        #expect(await gateway.gateway.rooms.rooms().isEmpty)
+        #expect(try await gateway.gateway.rooms.rooms().isEmpty)
         #expect(await gateway.gateway.rooms.attempt(.close(.roomDeleted), in: "r") == false)
     }
 

@@ -65,7 +65,7 @@ struct JoinChecks: Sendable {
         // Encoding strings cannot fail.
         guard let address = cluster.other(named: node)?.address.flatMap(NodeAddress.init),
             let bytes = try? JSON.encode(check, names: .asDeclared),
-            let response = await client.response(to: SealedBox.seal(bytes, with: key, at: node), path: Self.path, at: address)
+            let response = try? await client.ask(SealedBox.seal(bytes, with: key, at: node), path: Self.path, at: address)
         else { return .unavailable }
         switch response.status {
         // A node of an earlier version admits all.

@@ -47,18 +47,12 @@ struct NodeClient: Sendable {
 
     /// Asks another node.
     ///
-    /// - Returns: nil if it does not answer.
-    func ask(_ sealed: [UInt8], path: String, at address: NodeAddress) async -> [UInt8]? {
-        let response = await response(to: sealed, path: path, at: address)
-        return response?.status.kind == .successful ? response?.body : nil
-    }
-
-    /// - Returns: nil if the other node does not answer.
-    func response(to sealed: [UInt8], path: String, at address: NodeAddress) async -> HTTPServerResponse? {
+    /// - Returns: its response, with any status.
+    func ask(_ sealed: [UInt8], path: String, at address: NodeAddress) async throws(OutgoingError) -> HTTPServerResponse {
         let request = OutgoingHTTPRequest(
             url: url(address, path), connectTo: address.description,
             headers: [OutgoingHeader("content-type", "application/octet-stream")], body: sealed)
-        return await send(request, timeout: Self.messagesTimeout)
+        return try await exchange(request, timeout: Self.messagesTimeout)
     }
 
     /// The path of a node's route for messages of other nodes.
@@ -91,18 +85,20 @@ struct NodeClient: Sendable {
     private func send(
         _ request: OutgoingHTTPRequest, timeout: Duration = timeout, bytesMax: Int = responseBytesMax
     ) async -> HTTPServerResponse? {
-        do throws(OutgoingError) {
-            let stream = try await client.open(request, timeout: timeout)
-            let body = try await stream.body(bytesMax: bytesMax)
-            var response = HTTPServerResponse(status: HTTPResponse.Status(code: stream.status), body: body)
-            for (name, value) in stream.fields {
-                guard let name = HTTPField.Name(name), !Self.ownFields.contains(name) else { continue }
-                response.fields[name] = value
-            }
-            return response
-        } catch {
-            return nil
+        try? await exchange(request, timeout: timeout, bytesMax: bytesMax)
+    }
+
+    private func exchange(
+        _ request: OutgoingHTTPRequest, timeout: Duration, bytesMax: Int = responseBytesMax
+    ) async throws(OutgoingError) -> HTTPServerResponse {
+        let stream = try await client.open(request, timeout: timeout)
+        let body = try await stream.body(bytesMax: bytesMax)
+        var response = HTTPServerResponse(status: HTTPResponse.Status(code: stream.status), body: body)
+        for (name, value) in stream.fields {
+            guard let name = HTTPField.Name(name), !Self.ownFields.contains(name) else { continue }
+            response.fields[name] = value
         }
+        return response
     }
 
     /// libcurl writes them.

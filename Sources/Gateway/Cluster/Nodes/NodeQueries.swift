@@ -3,6 +3,7 @@ internal import Cluster
 internal import HTTPServer
 internal import HTTPTypes
 internal import Identity
+internal import OutgoingHTTP
 internal import Sockets
 internal import Wire
 
@@ -25,15 +26,39 @@ struct NodeQueries: Sendable {
         self.key = key.derived(for: "queries of nodes")
     }
 
-    /// The answers of all other nodes that run. Those that do not answer within two seconds are left out.
-    func ask(_ query: NodeQuery) async -> [[UInt8]] {
-        await withTaskGroup(of: [UInt8]?.self) { group in
-            for node in cluster.others {
-                guard let address = node.address.flatMap(NodeAddress.init) else { continue }
-                let sealed = SealedBox.seal(Array(query.rawValue.utf8), with: key, at: node.node.description)
-                group.addTask { await client.ask(sealed, path: Self.path, at: address) }
+    /// The answers of all other nodes that run. They have two seconds to answer.
+    func ask(_ query: NodeQuery) async -> NodeAnswers {
+        guard await cluster.knowsOthers() else { return NodeAnswers(isComplete: false) }
+        return await withTaskGroup(of: Answer.self) { group in
+            for beat in cluster.others { group.addTask { await answer(of: beat, to: query) } }
+            return await group.reduce(into: NodeAnswers()) { answers, answer in
+                switch answer {
+                case .content(let content): answers.contents.append(content)
+                case .nothing: break
+                case .missing: answers.isComplete = false
+                }
             }
-            return await group.reduce(into: []) { answers, answer in if let answer { answers.append(answer) } }
+        }
+    }
+
+    private enum Answer: Sendable {
+        case content([UInt8])
+        /// The node has nothing to answer.
+        case nothing
+        case missing
+    }
+
+    private func answer(of beat: NodeBeat, to query: NodeQuery) async -> Answer {
+        guard let address = beat.address.flatMap(NodeAddress.init) else { return .missing }
+        let sealed = SealedBox.seal(Array(query.rawValue.utf8), with: key, at: beat.node.description)
+        do throws(OutgoingError) {
+            let response = try await client.ask(sealed, path: Self.path, at: address)
+            if response.status.kind == .successful { return .content(response.body) }
+            // A node that does not know the query, or the successor of one that has ended.
+            return response.status == .badRequest && (query.isRecent || beat.isDraining) ? .nothing : .missing
+        } catch {
+            // A node that drains ends when it has handed its rooms over, and counts as running for a moment longer.
+            return beat.isDraining && error != .timeout ? .nothing : .missing
         }
     }
 
@@ -62,7 +87,7 @@ struct NodeQueries: Sendable {
     /// - Returns: whether the node has responded; true also if it does not run.
     private func send(_ sealed: [UInt8], to node: String) async -> Bool {
         guard let address = cluster.other(named: node)?.address.flatMap(NodeAddress.init) else { return true }
-        return await client.ask(sealed, path: Self.noticesPath, at: address) != nil
+        return (try? await client.ask(sealed, path: Self.noticesPath, at: address))?.status.kind == .successful
     }
 
     /// The routes for queries and notices from other nodes. Only the nodes' port has them.

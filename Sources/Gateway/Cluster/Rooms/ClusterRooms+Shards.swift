@@ -21,6 +21,14 @@ extension ClusterRooms {
     /// The other nodes that run, by name.
     var others: [NodeBeat] { state.withLock { $0.others.values.sorted { $0.node.name < $1.node.name } } }
 
+    /// Whether this node knows which others run. If the broker has just come back, this waits until their beats must have come, too.
+    func knowsOthers() async -> Bool {
+        guard let node = state.withLock({ $0.node }), node.hearsItself else { return false }
+        let rest = ClusterLimits.beatInterval * 2 - node.hearingSpan
+        if rest > .zero { try? await Task.sleep(for: rest) }
+        return node.hearsItself
+    }
+
     /// Where clients reach the other nodes that run and do not drain; nil if there is no such node, or none of them has a URL.
     ///
     /// In random order, so that the clients of a node that ends spread over the others.
