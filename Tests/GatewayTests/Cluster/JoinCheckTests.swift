@@ -37,7 +37,8 @@ final class JoinCheckTests {
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
     private func refusal(of token: String?, at node: CoordinatedNode, path: String = "/v1/rtc") throws -> String? {
-        let answer = try HTTPConnection(node.gateway).answer(to: .upgrade(token: try #require(token), path: path))
+        let token = try #require(token)
+        let answer = try #require(try HTTPConnection(node.gateway).answer(to: .upgrade(token: token, path: path)))
         #expect(answer.status == 403)
         return answer.code
     }
