@@ -77,7 +77,7 @@ final class JoinCheckTests {
         for token in [started.livekitToken, answered.livekitToken] {
             for node in [other, coordinator] { #expect(try refusal(of: token, at: node) == "call_ended") }
         }
-        #expect(try other.gateway.homeRooms == 0)
+        #expect(try other.gateway.value(.rooms) == 0)
     }
 
     @Test func agentsJoinOnlyForActiveJobs() throws {

@@ -97,8 +97,8 @@ struct LostHomeTests {
     }
 
     @Test func roomThatHasEndedIsNotFoundAnywhere() throws {
-        let ann = try first.join("ann")
-        try ann.socket.send(text: #"{"type":"leave"}"#)
+        let ann = try Caller(first, room: "r", identity: "ann")
+        try ann.socket.send(text: #"{"type":"leave","data":{}}"#)
         try Patience.until("the room has no home") { try first.homeRooms == 0 }
         for gateway in [first, second] {
             try Patience.until("the room has ended") { try ask("GET", "/v1/rooms/r", at: gateway).status == 404 }
