@@ -36,6 +36,11 @@ package final class HeldUpgrade {
 
     var loop: Loop? { phase?.loop }
 
+    /// The delegate has decided, and a forward has succeeded: nothing more happens to it.
+    package var isSettled: Bool {
+        if case .settled = state { true } else { false }
+    }
+
     private var isUndecided: Bool {
         switch state {
         case .waiting, .forwarding: true

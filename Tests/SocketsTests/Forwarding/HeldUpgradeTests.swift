@@ -140,7 +140,7 @@ final class HeldUpgradeTests {
         #expect(client.read(exactly: 3) == [0x82, 1, 7])
         client.write([1, 2, 3])
         #expect(server.read(exactly: 3) == [1, 2, 3])
-        #expect(node.ask { $0.loop.tunnelCount } == 1)
+        #expect(node.ask { $0.loop.tunnelCount == 1 && $0.held[0].isSettled })
     }
 
     @Test(arguments: [true, false]) func anotherResponseIsPassedOn(hasLength: Bool) {
@@ -154,7 +154,7 @@ final class HeldUpgradeTests {
         if !hasLength { server.close() }
         let response = client.readAll()
         #expect(response == "HTTP/1.1 403 Forbidden\r\nx-patchbay-error: bad\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbody")
-        #expect(node.ask { $0.abandoned == 0 && $0.failures.isEmpty && $0.loop.tunnelCount == 0 })
+        #expect(node.ask { $0.abandoned == 0 && $0.failures.isEmpty && $0.loop.tunnelCount == 0 && $0.held[0].isSettled })
     }
 
     @Test(arguments: [

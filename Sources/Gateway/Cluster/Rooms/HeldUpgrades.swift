@@ -59,6 +59,7 @@ final class HeldUpgrades {
         upgrade.context = Number(lastNumber)
         waiting[lastNumber] = Waiting(upgrade: upgrade, destination: destination, since: context.now)
         ask(lastNumber)
+        context.wake(within: Self.retryInterval)
         return true
     }
 
@@ -170,7 +171,16 @@ final class HeldUpgrades {
     // MARK: Time and nodes
 
     func tick() {
-        for (number, entry) in waiting where entry.askAt.map({ $0 <= context.now }) == true { ask(number) }
+        for (number, entry) in waiting {
+            if entry.upgrade.isSettled {
+                waiting[number] = nil
+            } else if context.now - entry.since >= Self.patience {
+                refuse(number, .homeUnavailable)
+            } else if let askAt = entry.askAt, askAt <= context.now {
+                ask(number)
+            }
+        }
+        if !waiting.isEmpty { context.wake(within: Self.retryInterval) }
     }
 
     /// Breaks the tunnels to a node. Their clients resume, and this node looks up the homes of their rooms again.
