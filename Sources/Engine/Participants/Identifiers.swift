@@ -74,3 +74,19 @@ struct TrackAliasAllocator: Sendable {
         if taken.isEmpty { taken = [] }
     }
 }
+
+/// Identifies a participant's connection to the shell: the shard that serves it, and its slot there.
+///
+/// Eight bytes, copied trivially. The generation prevents reuse for another participant, so messages between threads may name
+/// participants that have left.
+package struct ParticipantHandle: Hashable, Sendable {
+    package let shard: UInt16
+    package let generation: UInt16
+    package let slot: UInt32
+
+    package init(shard: UInt16, slot: UInt32, generation: UInt16) {
+        self.shard = shard
+        self.slot = slot
+        self.generation = generation
+    }
+}
