@@ -71,8 +71,8 @@ extension CallStateMachine {
     private mutating func close(_ call: Call, at now: Instant, into effects: inout [Effect]) {
         effects.append(.endRoom(call.id))
         liveCount -= 1
-        endedCallTimers.append(CallTimer(at: now + Limits.callOverKeptSpan, call: call.id))
-        while endedCallTimers.count > Limits.callsOverKeptMax, let oldest = endedCallTimers.popFirst() { removeCall(oldest.call) }
+        timers.ended.append(CallTimer(at: now + Limits.callOverKeptSpan, call: call.id))
+        while timers.ended.count > Limits.callsOverKeptMax, let oldest = timers.ended.popFirst() { removeCall(oldest.call) }
     }
 
     /// Removes an ended call.

@@ -271,8 +271,7 @@ extension CallStateMachine {
             call.invite(party, as: status, by: CallParty(user))
             if status == .busy { continue }
             link(call, to: party)
-            let stamp = call.index(of: party).map { call.members[$0].stamp } ?? 0
-            ringTimers.append(CallTimer(at: now + settings.ringTime, call: call.id, party: party, stamp: stamp))
+            if let index = call.index(of: party) { awaitAnswer(at: index, of: call, from: now) }
         }
         call.recordInvitations(kind, of: parties, by: CallParty(user), device: device)
     }

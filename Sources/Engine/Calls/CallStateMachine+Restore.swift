@@ -16,7 +16,7 @@ extension CallStateMachine {
                 if member.state == .joined {
                     awaitArrival(at: index, of: call, from: now)
                 } else {
-                    ringTimers.append(CallTimer(at: now + settings.ringTime, call: call.id, party: member.info.party, stamp: member.stamp))
+                    awaitAnswer(at: index, of: call, from: now)
                 }
             }
         }

@@ -1,4 +1,3 @@
-internal import DequeModule
 package import Wire
 
 /// The state of all calls: their members, the devices that ring, and the device that answered.
@@ -24,10 +23,7 @@ package struct CallStateMachine: Sendable {
     var liveCount = 0
     /// The wall-clock time of the current input, in milliseconds since 1970.
     var wallClock: Int64 = 0
-    /// Timers in order of their deadlines, because each kind has one duration.
-    var ringTimers: Deque<CallTimer> = []
-    var arrivalTimers: Deque<CallTimer> = []
-    var endedCallTimers: Deque<CallTimer> = []
+    var timers = CallTimers()
 
     /// - Parameter seed: determines the call identifiers; must differ between runs of the process.
     package init(settings: CallSettings = CallSettings(), seed: UInt64) {
@@ -36,9 +32,7 @@ package struct CallStateMachine: Sendable {
     }
 
     /// Time for the next `deadlinePassed`. Changes only in `handle`.
-    package var deadline: Instant? {
-        [ringTimers.first?.at, arrivalTimers.first?.at, endedCallTimers.first?.at].compactMap { $0 }.min()
-    }
+    package var deadline: Instant? { timers.deadline }
 
     /// Current calls.
     package var count: Int { liveCount }
@@ -192,49 +186,6 @@ extension CallStateMachine {
         call.leave(at: index, as: outcome, kind, reason: reason)
         commit(call, at: now, into: &effects)
     }
-
-    mutating func awaitArrival(at index: Int, of call: Call, from now: Instant) {
-        let member = call.members[index]
-        guard let span = settings.arrivalTime, member.state == .joined, !member.isInRoom else { return }
-        arrivalTimers.append(CallTimer(at: now + span, call: call.id, party: member.info.party, stamp: member.stamp))
-    }
-}
-
-extension CallStateMachine {
-    mutating func processDeadlines(at now: Instant, into effects: inout [Effect]) {
-        while let timer = ringTimers.first, timer.at <= now {
-            ringTimers.removeFirst()
-            guard let party = timer.party, member(of: timer)?.state == .invited else { continue }
-            // Missed calls of users carry no reason.
-            let reason = party.isAssistant ? "the assistant did not answer in time" : nil
-            leave(party, of: timer.call, as: .timeout, .missed, reason: reason, at: now, into: &effects)
-        }
-        while let timer = arrivalTimers.first, timer.at <= now {
-            arrivalTimers.removeFirst()
-            guard let party = timer.party, isAwaited(timer) else { continue }
-            leave(party, of: timer.call, as: .failed, .failed, reason: "did not join the room in time", at: now, into: &effects)
-        }
-        while let timer = endedCallTimers.first, timer.at <= now {
-            endedCallTimers.removeFirst()
-            removeCall(timer.call)
-        }
-    }
-
-    /// Drops timers that no longer matter.
-    mutating func dropSettledTimers() {
-        while let timer = ringTimers.first, member(of: timer)?.state != .invited { ringTimers.removeFirst() }
-        while let timer = arrivalTimers.first, !isAwaited(timer) { arrivalTimers.removeFirst() }
-    }
-
-    private func isAwaited(_ timer: CallTimer) -> Bool {
-        member(of: timer).map { $0.state == .joined && !$0.isInRoom } ?? false
-    }
-
-    /// The member that a timer was set for, unless it was invited again or has answered since.
-    private func member(of timer: CallTimer) -> Call.Member? {
-        guard let call = calls[timer.call], !call.isOver, let index = timer.party.flatMap(call.index) else { return nil }
-        return call.members[index].stamp == timer.stamp ? call.members[index] : nil
-    }
 }
 
 /// The devices and calls of one user or assistant.
@@ -246,14 +197,4 @@ struct CallUserRecord: Sendable {
     var starts = TokenBucket(perSecond: Limits.callStartsPerSecond, burst: Limits.callStartBurst)
 
     var isIdle: Bool { devices.isEmpty && calls.isEmpty }
-}
-
-/// A deadline of a call or of one member.
-struct CallTimer: Sendable {
-    var at: Instant
-    var call: CallID
-    /// Nil means the whole call.
-    var party: CallParty?
-    /// The member's stamp when the timer was set; a different one means it no longer matters.
-    var stamp: UInt64 = 0
 }
