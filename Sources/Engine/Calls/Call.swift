@@ -5,25 +5,6 @@ import Wire
 /// A step starts with `begin(at:)`; each change in it produces one event. The state machine sends the events and derives further
 /// effects by comparing the call before and after.
 struct Call: Sendable {
-    struct Member: Sendable {
-        var info: CallMember
-        /// The inviter; nil for the caller. An invitation is withdrawn when its inviter leaves.
-        var inviter: CallParty?
-        var isInRoom = false
-        /// Another device has replaced it and has not joined the room yet.
-        var isMoving = false
-        /// An assistant that had no device when invited and had to be dispatched.
-        var isDispatched = false
-        /// Changes with each invitation and answer; invalidates earlier timers.
-        var stamp: UInt64 = 0
-        /// Number of its requests to hold or resume. The room applies each, also one that changes nothing here.
-        var holds = 0
-        /// Number of its requests to mute or unmute.
-        var mutes = 0
-
-        var state: CallMemberState { info.state }
-    }
-
     struct Change: Sendable {
         var event: CallEvent
         /// Recipients.
@@ -71,11 +52,7 @@ struct Call: Sendable {
             to: info.members.map(\.party).filter { $0 != info.caller }, conversation: info.conversation, callerName: info.callerName,
             metadata: info.metadata)
         lastStamp = UInt64(info.members.count)
-        members = info.members.enumerated().map { index, member in
-            Member(
-                info: member, inviter: member.party == info.caller ? nil : info.caller,
-                isDispatched: member.party.isAssistant && member.state == .invited, stamp: UInt64(index))
-        }
+        members = info.members.enumerated().map { Member(restoring: $1, of: info.caller, stamp: UInt64($0)) }
         seq = info.seq + Self.eventsLostMax
         status = info.status
         startedAt = info.startedAt ?? 0
@@ -226,14 +203,14 @@ struct Call: Sendable {
         if leaver == caller && status != .answered {
             // Without an answer, the call ends with its caller.
             let outcome = outcome == .completed ? CallStatus.cancelled : outcome
-            retire(index, as: outcome)
-            withdrawInvitations(by: leaver)
+            members[index].retire(as: outcome)
+            members.withdrawInvitations(by: leaver)
             record(kind == .left ? .cancelled : kind, by: leaver, device: device, reason: reason)
             end(as: outcome)
             return
         }
-        if withdrawInvitations(by: leaver) { record(.cancelled, by: leaver, device: device) }
-        retire(index, as: outcome)
+        if members.withdrawInvitations(by: leaver) { record(.cancelled, by: leaver, device: device) }
+        members[index].retire(as: outcome)
         record(kind, by: leaver, device: device, reason: reason)
         settle()
     }
@@ -249,46 +226,13 @@ struct Call: Sendable {
         if status == .started && members.contains(where: { $0.info.status == .ringing }) { status = .ringing }
     }
 
-    @discardableResult
-    private mutating func withdrawInvitations(by inviter: CallParty) -> Bool {
-        var some = false
-        for index in members.indices where members[index].inviter == inviter && members[index].state == .invited {
-            retire(index, as: .cancelled)
-            some = true
-        }
-        return some
-    }
-
-    private mutating func retire(_ index: Int, as outcome: CallStatus) {
-        members[index].info.status = outcome
-        members[index].info.held = false
-        members[index].info.muted = false
-        members[index].isInRoom = false
-        members[index].isMoving = false
-    }
-
     /// Ends the call if nobody can answer it any more, or only one member is left.
     private mutating func settle() {
-        let isAwaited = members.contains { $0.state == .invited }
-        let joined = members.filter { $0.state == .joined }
-        if status == .answered {
-            let continues = joined.contains { $0.info.party.user != nil } && (joined.count > 1 || isAwaited)
-            if !continues { end(as: .completed) }
-        } else if !isAwaited {
-            let outcomes = members.dropFirst().map(\.info.status)
-            // An explicit outcome takes precedence over none.
-            end(as: [.rejected, .busy, .timeout, .cancelled].first { outcomes.contains($0) } ?? .failed)
-        }
+        if let outcome = members.outcome(isAnswered: status == .answered) { end(as: outcome) }
     }
 
     private mutating func end(as outcome: CallStatus) {
-        for index in members.indices {
-            switch members[index].state {
-            case .invited: retire(index, as: .cancelled)
-            case .joined: retire(index, as: outcome)
-            case .left: break
-            }
-        }
+        members.retireAll(as: outcome)
         status = outcome
         endedAt = stepAt
         record(.ended)

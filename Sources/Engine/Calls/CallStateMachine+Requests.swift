@@ -181,16 +181,6 @@ extension CallStateMachine.Requester {
     }
 }
 
-extension Call.Member {
-    fileprivate var stateDescription: String {
-        switch state {
-        case .invited: "you have not answered it"
-        case .joined: "you are in it"
-        case .left: "you have left it (\(info.status))"
-        }
-    }
-}
-
 extension CallError {
     /// Also for calls of others, so that their existence is not revealed.
     static var noSuchCall: CallError { CallError(.notFound, "you have no such call") }
