@@ -1,45 +1,6 @@
 package import Wire
 
 extension Room {
-    /// Changes of the patch panels (forwarding tables).
-    package enum PatchChange: Sendable, Hashable {
-        case publish(TrackInfo, by: ParticipantHandle)
-        /// Also ends all subscriptions to the track; no `unsubscribe` follows.
-        case unpublish(TrackAlias, by: ParticipantHandle)
-        /// The publisher has a new handle; the subscribers stay the same.
-        case move(TrackInfo, from: ParticipantHandle, to: ParticipantHandle, Gate, subscribers: [ParticipantHandle])
-        /// A gate that is not open drops all frames.
-        case gate(TrackAlias, by: ParticipantHandle, Gate)
-        /// Drop the unreleased frames of an `ahead` track and reject older epochs. The publisher's shard answers with
-        /// `PlayoutQueueReport.cleared`.
-        case clear(TrackAlias, by: ParticipantHandle, epoch: UInt8)
-        /// Retain frames of an `ahead` track from this time on, for subscribers that resume; nil if no subscriber needs any.
-        case retain(TrackAlias, by: ParticipantHandle, from: MediaTime?)
-        /// Keep the latest frames of a live track for an agent that is on its way, or stop.
-        case keep(TrackInfo, by: ParticipantHandle, Bool)
-        case subscribe(ParticipantHandle, to: TrackAlias, of: ParticipantHandle, SubscriptionOptions)
-        case unsubscribe(ParticipantHandle, to: TrackAlias, of: ParticipantHandle)
-    }
-
-    package enum Gate: Sendable, Hashable {
-        case open, muted, held
-    }
-
-    /// How a subscriber receives a track.
-    package struct SubscriptionOptions: Sendable, Hashable {
-        package var mode = TrackMode.live
-        package var epoch: UInt8 = 0
-        /// Media time at which to continue an `ahead` track; nil for the current position.
-        package var from: MediaTime?
-        /// Milliseconds of audio per frame, as published.
-        package var frameMilliseconds = 20.0
-        /// Subscription number, assigned by the room; distinguishes replies to an earlier subscription of the same subscriber.
-        /// Wraps.
-        package var number: UInt32 = 0
-        /// Kept frames of a live track that precede the others; nil for none.
-        package var earlier: EarlierSpeechLimit?
-    }
-
     /// Publishes a track. Subscriptions follow the event that announces it, and the reply comes last, so that frames sent at once
     /// reach all subscribers.
     mutating func publish(_ description: PublishTrack, by requester: Requester, at index: Int) throws(RequestError) {

@@ -111,78 +111,6 @@ package struct Room: Sendable {
 }
 
 extension Room {
-    /// Inputs of a room, each passed with the time at which it occurred.
-    package enum Input: Sendable {
-        /// The room was opened without a participant: reports its start, as any first input does.
-        case opened
-        /// The room comes from an image: reports what was lost, as any first input does.
-        case restored
-        /// A participant with a valid token has connected. Answered by `hello` or `close`.
-        case joined(ParticipantHandle, Admission)
-        /// A request. The shell answers `ping` itself.
-        case request(Request, id: UInt64?, from: ParticipantHandle)
-        /// The participant's socket is closed. Not sent after a `close` effect.
-        case left(ParticipantHandle, DisconnectReason)
-        /// The participant's connection is lost and may resume under another handle. Its slot is kept until `handOver` or `close`.
-        case connectionLost(ParticipantHandle, DisconnectReason)
-        /// The client has received the `hello` of a resume: the resume token it used becomes invalid.
-        case resumeConfirmed(ParticipantHandle)
-        /// An administrative command, already authorised by the shell.
-        case administered(AdminCommand)
-        /// A talkspurt began or ended according to the track's meter.
-        case talkStarted(TrackSID, at: MediaTime)
-        case talkStopped(TrackSID, at: MediaTime, TalkEnd)
-        /// Level measurements of this room's tracks, every 400 ms while there are tracks.
-        case measured([TrackMeasurement])
-        /// A playout report from the queue on the publisher's shard.
-        case playout(TrackSID, PlayoutQueueReport)
-        /// Connection statistics of one participant, every 5 s.
-        case connectionMeasured(ParticipantHandle, ConnectionMeasurement)
-        /// Another node of the cluster is the room's home from now on: everybody is disconnected to resume there, and nothing is recorded.
-        case abandoned
-        /// The gateway is shutting down. `deadline` in seconds since 1970.
-        case draining(deadline: Int64)
-        /// The home shard did not run for this long until now (`PauseDetector`).
-        case paused(Duration)
-        /// The time given by `deadline` has come.
-        case deadlinePassed
-    }
-
-    /// Effects of a room, to be performed in this order.
-    package enum Effect: Sendable, Hashable {
-        /// Send to each of these handles; the shell adds the per-participant `seq`.
-        case send(Event, to: [ParticipantHandle])
-        /// An event that describes the past to a participant that has just joined, after its `hello` and before any other event. It is sent
-        /// at the connection's own pace and does not count as backlog.
-        case replay(Event, to: ParticipantHandle)
-        case reply(Reply, re: UInt64, to: ParticipantHandle)
-        /// An error: always counted, and sent if the request had an `id` or could not be parsed.
-        case reject(RequestError, re: UInt64?, to: ParticipantHandle)
-        case patch(PatchChange)
-        /// Mint a token: sent as a reply if `re` is set, otherwise as `token.refreshed`.
-        case mintToken(for: ParticipantHandle, TokenContent, re: UInt64?)
-        /// A participant resumes on another socket: move the event log and sequence numbers from the old slot to the new one and
-        /// replay missed events first. Send nothing more to the old slot, and close its socket if it is still open.
-        case handOver(from: ParticipantHandle, to: ParticipantHandle)
-        /// The participant has left: flush its queued messages, close its socket and free its slot.
-        case close(ParticipantHandle, CloseReason)
-        /// An audit event for services, if the room's `RoomReporting` wants it.
-        case record(AuditEvent, Snapshot)
-        /// The presence of an agent has changed, if the room's `RoomReporting` wants it. Not sent at the room's end.
-        case agent(Identity, AgentPresence)
-        /// The first user has come, or the last one has left, if the room's `RoomReporting` wants it. Not sent at the room's end.
-        case attended(Bool)
-        /// Copy the track's frames to the recorder from now on. Repeated wherever the publisher moves.
-        case tap(RecordingTap, by: ParticipantHandle)
-        /// Stop copying; the recording of this track is complete.
-        case untap(TrackInfo, by: ParticipantHandle)
-        /// The outcome of an administrator's procedure call, by the number that the shell gave it: the callee's payload, or the error that
-        /// a participant would get.
-        case procedureEnded(UInt64, Result<String, RequestError>)
-        /// The last effect of a room.
-        case closed
-    }
-
     /// Performs a request or rejects it. Each request is validated completely before it changes state, so a rejected one leaves no
     /// trace.
     mutating func answer(_ request: Request, of requester: Requester) {
@@ -231,8 +159,8 @@ extension DisconnectReason {
 }
 
 extension Room {
-    /// A pause of the gateway counts neither as absence nor as silence, because no client could resume, join, answer or send audio. Windows that began
-    /// after it keep their length.
+    /// A pause of the gateway counts neither as absence nor as silence, because no client could resume, join, answer or send audio. Windows
+    /// that began after it keep their length.
     mutating func extendTimeouts(by pause: Duration) {
         members.extendEmptyTimeout(by: pause, at: now)
         procedures.extend(by: pause)
@@ -297,109 +225,6 @@ extension Room {
 
     mutating func reply(_ reply: Reply = .done, to requester: Requester) {
         if let id = requester.id { emit(.reply(reply, re: id, to: requester.handle)) }
-    }
-}
-
-extension Room.Effect {
-    /// All participants that the effect names.
-    package var named: [ParticipantHandle] {
-        switch self {
-        case .send(_, let audience): audience
-        case .handOver(_, let handle), .replay(_, let handle): [handle]
-        case .tap(_, let publisher), .untap(_, let publisher): [publisher]
-        case .reply(_, _, let handle), .reject(_, _, let handle), .mintToken(let handle, _, _), .close(let handle, _): [handle]
-        case .patch(.publish(_, let publisher)), .patch(.unpublish(_, let publisher)), .patch(.gate(_, let publisher, _)),
-            .patch(.clear(_, let publisher, _)), .patch(.retain(_, let publisher, _)), .patch(.keep(_, let publisher, _)):
-            [publisher]
-        case .patch(.move(_, _, let publisher, _, let subscribers)): [publisher] + subscribers
-        case .patch(.subscribe(let subscriber, _, let publisher, _)), .patch(.unsubscribe(let subscriber, _, let publisher)):
-            [subscriber, publisher]
-        case .record, .agent, .attended, .procedureEnded, .closed: []
-        }
-    }
-}
-
-extension Room {
-    /// The reason to reject an admission, or nil.
-    package func admissionError(for admission: Admission) -> JoinError? {
-        if isOver { return .roomClosed }
-        guard isLimited, !admission.kind.isDependent else { return nil }
-        return members.independentCount(without: admission.identity) < settings.maxParticipants ? nil : .roomFull
-    }
-
-    /// The part of a room's state that a shell caches between inputs.
-    package struct Status: Sendable, Hashable {
-        package var deadline: Instant?
-        /// Nil if the room has no participant limit.
-        package var limitedParticipantCount: Int?
-
-        package init() {}
-    }
-
-    /// Marked mutating so that callers do not copy the room to read it.
-    package mutating func status() -> Status {
-        var status = Status()
-        status.deadline = deadline
-        if isLimited { status.limitedParticipantCount = participantCount }
-        return status
-    }
-
-    /// Whether the room has a participant limit.
-    package var isLimited: Bool { settings.maxParticipants > 0 }
-
-    /// Identities that fill the room, nil while a slot is free. Linear in participants.
-    package var identitiesWhenFull: Set<Identity>? {
-        guard isLimited, members.independentCount >= settings.maxParticipants else { return nil }
-        return Set(members.participants.lazy.filter { !$0.kind.isDependent }.map(\.identity))
-    }
-
-    /// All participants with their tracks, including hidden ones; for administrators. Linear in participants and tracks.
-    package var participants: [ParticipantInfo] {
-        members.participants.map { $0.info(tracks: trackInfos(of: $0)) }
-    }
-
-    /// The participants whose connection is lost, and since when, hidden ones included; for administrators. Linear in participants.
-    package var reconnecting: [(identity: Identity, since: Instant)] {
-        members.participants.compactMap { participant in participant.reconnectWindow.map { (participant.identity, $0.since) } }
-    }
-
-    /// Whether a participant is on hold or muted as a whole; nil if it is not here.
-    package func callMedia(of identity: Identity) -> CallMediaState? {
-        members[identity].map { CallMediaState(held: $0.isHeld, muted: $0.isMutedByAdmin) }
-    }
-
-    /// The participants' connections, including hidden ones; for administrators. O(n) in participants.
-    package var connections: [ConnectionReport] {
-        members.participants.map { participant in
-            ConnectionReport(
-                identity: participant.identity, kind: participant.kind, quality: participant.quality.level,
-                measurement: participant.quality.measurement, lostSince: participant.reconnectWindow?.since)
-        }
-    }
-
-    /// Assistants whose jobs wait for their agents.
-    package var agentsExpected: [AgentRequest] {
-        expectedAgents.identities.compactMap { identity in
-            guard case .assistant(let id) = CallParty(identity) else { return nil }
-            return settings.agents.first { $0.assistant == id } ?? AgentRequest(assistant: id)
-        }
-    }
-
-    /// Whether no participant is present, agents included.
-    package var isEmpty: Bool { members.isEmpty }
-
-    /// Number of participants without dependent ones (LiveKit's `num_participants`).
-    package var participantCount: Int { members.independentCount }
-
-    /// Number of participants with tracks (LiveKit's `num_publishers`). Linear in tracks.
-    package var publisherCount: Int { Set(tracks.values.lazy.map(\.publisher)).count }
-
-    package var trackCount: Int { tracks.count }
-
-    package func handle(of identity: Identity) -> ParticipantHandle? { members.handle(of: identity) }
-
-    func trackInfos(of participant: Participant) -> [TrackInfo] {
-        participant.tracks.compactMap { tracks[$0]?.info }
     }
 }
 
