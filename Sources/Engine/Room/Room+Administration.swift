@@ -77,35 +77,6 @@ extension Room {
         }
     }
 
-    /// Changes a participant's profile and permission, and reports both in one event, outside the participant's budget of profile updates.
-    private mutating func update(_ identity: Identity, _ changes: ParticipantUpdate, _ permission: Permission?) {
-        guard let index = members.index(of: identity) else { return }
-        var hasChanged = members[at: index].profile.apply(changes)
-        if let permission, apply(permission, toParticipantAt: index) { hasChanged = true }
-        if hasChanged { sendUpdate(ofParticipantAt: index) }
-    }
-
-    /// Applies a permission at once: unpublishes tracks and ends subscriptions that it forbids. Subscriptions return with
-    /// `canSubscribe`.
-    ///
-    /// - Returns: whether it is different now.
-    private mutating func apply(_ permission: Permission, toParticipantAt index: Int) -> Bool {
-        var permission = permission
-        // `hidden` is fixed at the join: others cannot be made to forget a participant.
-        permission.hidden = members[at: index].isHidden
-        guard members[at: index].permission != permission else { return false }
-        updateSubscriptions(index) { $0.permission = permission }
-        let handle = members[at: index].handle
-        let forbidden = trackInfos(of: members[at: index]).filter { !permission.allows($0.source) }
-        for track in forbidden {
-            if let track = tracks[track.sid] { untap(track) }
-            patch(.unpublish(track.alias, by: handle))
-            removeTrack(track.sid)
-        }
-        if !forbidden.isEmpty { sendSpeakerChanges() }
-        return true
-    }
-
     private mutating func subscribe(_ identity: Identity, to sids: [TrackSID], _ subscribed: Bool) {
         guard !sids.isEmpty, let index = members.index(of: identity) else { return }
         updateSubscriptions(index) { participant in
