@@ -25,8 +25,8 @@ extension Room {
             members: members.participants.map { RoomImage.Member($0, tracks: sids, at: now) },
             tracks: tracks.values.map { RoomImage.Track($0, tracks.playouts[$0.info.sid], at: now) }, speakers: tracks.speakers.active,
             agents: RoomImage.Agents(
-                waiting: waitingAgents.map { RoomImage.Agents.Wait(agent: $0.agent, reason: $0.reason) },
-                expected: expectedAgents.identities),
+                waiting: awaited.delays.map { RoomImage.Agents.Wait(agent: $0.agent, reason: $0.reason) },
+                expected: awaited.expectedIdentities),
             transcript: transcript.entries.map { RoomImage.Segment($0, at: now) }, recording: recording)
     }
 
@@ -51,7 +51,7 @@ extension Room {
         restoreTracks(image, after: unseen)
         transcript = Transcript(restoring: image.transcript, at: now)
         recording = image.recording
-        waitingAgents = image.agents.waiting.map { ($0.agent, $0.reason) }
+        for wait in image.agents.waiting { awaited.record(wait.reason, of: wait.agent) }
         for agent in image.agents.expected { expect(agent, true) }
     }
 

@@ -26,10 +26,7 @@ package struct Room: Sendable {
     var tracks = PublishedTracks()
     /// The recording in progress.
     package internal(set) var recording: RecordingID?
-    /// Assistants that were asked for and cannot come yet, in the order of their first report.
-    var waitingAgents: [(agent: Identity, reason: AgentWaitReason)] = []
-    /// Assistants that were asked for and whose agents have not subscribed yet.
-    var expectedAgents = ExpectedAgents()
+    var awaited = AwaitedAgents()
     var procedures = PendingProcedureCalls()
     var transcript = Transcript()
     var identifiers: IdentifierGenerator

@@ -111,6 +111,15 @@ extension Room {
         /// Kept frames of a live track that precede the others; nil for none.
         package var earlier: EarlierSpeechLimit?
     }
+
+    /// The earlier frames that an agent may receive.
+    package enum EarlierSpeechLimit: Sendable, Hashable {
+        case all
+        /// Those that arrived after the agent was asked for: for an earlier agent of its assistant, others were live.
+        case since(Instant)
+
+        package var instant: Instant? { if case .since(let instant) = self { instant } else { nil } }
+    }
 }
 
 extension Room.Effect {

@@ -47,16 +47,7 @@ extension Room {
     mutating func noteWaiting(_ agent: Identity, _ reason: AgentWaitReason) {
         // It may have joined before this arrived.
         guard reason == .ended || members.handle(of: agent) == nil else { return }
-        let known = waitingAgents.firstIndex { $0.agent == agent }
-        guard known.map({ waitingAgents[$0].reason }) != reason else { return }
-        switch (reason, known) {
-        case (.ended, nil): return
-        case (.ended, let index?): waitingAgents.remove(at: index)
-        case (_, let index?): waitingAgents[index].reason = reason
-        case (_, nil):
-            guard waitingAgents.count < Limits.jobsPerRoomMax else { return }
-            waitingAgents.append((agent, reason))
-        }
+        guard awaited.record(reason, of: agent) else { return }
         send(.agentWaiting(agent, reason: reason), to: everyone)
     }
 
@@ -65,5 +56,56 @@ extension Room {
         guard members[at: index].profile.set(AgentState.attribute, to: state.rawValue) else { return }
         guard !members[at: index].isHidden else { return }
         send(.agentState(members[at: index].identity, state), to: members.handles(except: members.handles[index]))
+    }
+}
+
+/// Speech before an agent's arrival: while an assistant is on its way, the shards keep the latest frames of the users' microphones, and its
+/// agent receives them when it subscribes. The room decides for which tracks and agents; frames never visit it.
+extension Room {
+    /// A job of the room waits for its agent from now on, or does not any more.
+    mutating func expect(_ agent: Identity, _ isExpected: Bool) {
+        guard isExpected else { return endWait(for: agent) }
+        // It may have joined before this arrived.
+        guard members.handle(of: agent) == nil, !awaited.isExpected(agent), awaited.expectedCount < Limits.jobsPerRoomMax else {
+            return
+        }
+        let isFirst = !awaited.keepsSpeech
+        awaited.expect(agent, since: isFirst ? nil : now)
+        if isFirst { for track in tracks.values { keepSpeech(of: track) } }
+    }
+
+    /// Keeps the frames of a new track, if it is a user's microphone and an agent is expected.
+    mutating func keepSpeech(of track: Track) {
+        guard awaited.keepsSpeech, track.info.mode == .live, track.info.source == .microphone,
+            let publisher = members[track.publisher], !publisher.kind.isDependent
+        else { return }
+        if let oldest = awaited.insert(track: track.info.sid), let track = tracks[oldest] {
+            patch(.keep(track.info, by: track.publisher, false))
+        }
+        patch(.keep(track.info, by: track.publisher, true))
+    }
+
+    /// The publisher has a new handle, perhaps on another shard, which begins anew.
+    mutating func keepSpeechAgain(of track: Track) {
+        if awaited.tracks.contains(track.info.sid) { patch(.keep(track.info, by: track.publisher, true)) }
+    }
+
+    /// Which earlier frames of a track a new subscriber receives; nil if none.
+    func earlierSpeech(of track: Track, for subscriber: ParticipantHandle) -> EarlierSpeechLimit? {
+        guard awaited.tracks.contains(track.info.sid), let participant = members[subscriber], participant.kind == .agent else {
+            return nil
+        }
+        return awaited.limit(for: participant.identity)
+    }
+
+    /// An expected agent has subscribed: it has what was kept.
+    mutating func noteSubscribed(_ handle: ParticipantHandle) {
+        guard awaited.keepsSpeech, let participant = members[handle], participant.kind == .agent else { return }
+        endWait(for: participant.identity)
+    }
+
+    mutating func endWait(for agent: Identity) {
+        guard awaited.endWait(for: agent), !awaited.keepsSpeech else { return }
+        for track in awaited.takeTracks().compactMap({ tracks[$0] }) { patch(.keep(track.info, by: track.publisher, false)) }
     }
 }

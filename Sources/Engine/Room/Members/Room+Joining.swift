@@ -19,7 +19,7 @@ extension Room {
         let participant = Participant(
             admission, handle: handle, sid: identifiers.participant(), silenceLimit: settings.silenceLimit, at: now)
         members.insert(participant)
-        waitingAgents.removeAll { $0.agent == participant.identity }
+        awaited.removeDelay(of: participant.identity)
         wakeUp.include(participant.refreshAt)
         welcome(participant, admission, resumed: admission.resuming == nil ? nil : false)
         let joined = participant.info(tracks: [])
@@ -50,7 +50,7 @@ extension Room {
         }
         send(.hello(hello(for: participant, admission, resumed: resumed)), to: [participant.handle])
         if let recording { replay(.recordingStarted(recording), to: participant) }
-        for wait in waitingAgents { replay(.agentWaiting(wait.agent, reason: wait.reason), to: participant) }
+        for wait in awaited.delays { replay(.agentWaiting(wait.agent, reason: wait.reason), to: participant) }
         for segment in transcript.segments where participant.receivesText { replay(.segment(segment), to: participant) }
         for other in others where other.isHeld { replay(.callHeld(by: other.identity), to: participant) }
         for other in others where other.isMutedByAdmin { replay(.callMuted(by: other.identity), to: participant) }

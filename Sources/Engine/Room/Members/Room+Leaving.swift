@@ -69,7 +69,7 @@ extension Room {
         abandonAdministrativeProcedures()
         members.removeAll()
         tracks.removeAll()
-        expectedAgents = ExpectedAgents()
+        awaited = AwaitedAgents()
         phase = .over
         emit(.closed)
     }
