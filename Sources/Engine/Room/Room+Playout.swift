@@ -211,32 +211,3 @@ extension RequestError {
     static let notAhead = RequestError(
         .invalidArgument, "the track is live and has no playout queue; publish it with mode \"ahead\"")
 }
-
-/// How much of an agent's transcript was played.
-extension Room {
-    /// Marks the segments of a completed utterance, so that later clears leave them alone.
-    mutating func settleTranscript(of track: Track, upTo heard: HeardPosition) {
-        guard let time = heard.playedTs.map(MediaTime.init(ticks:)) else { return }
-        transcript.settle(upTo: time, where: isSpoken(on: track))
-    }
-
-    /// Reports to everybody, the agent included, how much of its transcript was played when its track was cleared or ended.
-    mutating func interruptTranscript(of track: Track, _ interruption: Transcript.Interruption) {
-        for segment in transcript.interrupt(interruption, where: isSpoken(on: track)) {
-            send(.segment(segment), to: members.readers(among: everyone))
-            recordTranscript(segment)
-        }
-    }
-
-    /// Matches the segments spoken on a track: those that name it, or name none if it is the participant's only `ahead` track.
-    private func isSpoken(on track: Track) -> (TranscriptSegment) -> Bool {
-        let info = track.info
-        let hasOther = tracks.values.contains {
-            $0.info.participant == info.participant && $0.info.mode == .ahead && $0.info.sid != info.sid
-        }
-        return { segment in
-            guard segment.role == .assistant, segment.participant == info.participant else { return false }
-            return segment.track.map { $0 == info.sid } ?? !hasOther
-        }
-    }
-}
