@@ -96,3 +96,43 @@ extension Room {
         audit(.typed(TypedText(id: id, sender: sender.identity, kind: sender.kind, recipients: recipients, text: message.text)))
     }
 }
+
+/// Recording. The room decides and announces it; shards copy the frames.
+extension Room {
+    /// The parameters with which a track is recorded.
+    package struct RecordingTap: Sendable, Hashable {
+        package var recording: RecordingID
+        package var track: TrackInfo
+        package var room: Snapshot
+    }
+
+    mutating func startRecording() {
+        guard recording == nil else { return }
+        let id = identifiers.recording()
+        recording = id
+        send(.recordingStarted(id), to: everyone)
+        audit(.recordingStarted(id))
+        for track in tracks.values { tap(track) }
+    }
+
+    /// - Parameter id: nil stops any recording.
+    mutating func stopRecording(_ id: RecordingID?, _ end: RecordingEnd) {
+        guard let current = recording, id == nil || id == current else { return }
+        for track in tracks.values { untap(track) }
+        recording = nil
+        send(.recordingStopped(current, end), to: everyone)
+        audit(.recordingStopped(current, end))
+    }
+
+    /// Copies the track's frames from now on, if the room is being recorded.
+    mutating func tap(_ track: Track) {
+        guard let recording, !members.isRestored(track.publisher) else { return }
+        let order = RecordingTap(recording: recording, track: track.info, room: snapshot)
+        emit(.tap(order, by: track.publisher))
+    }
+
+    /// Must come before the patch is removed.
+    mutating func untap(_ track: Track) {
+        if recording != nil, !members.isRestored(track.publisher) { emit(.untap(track.info, by: track.publisher)) }
+    }
+}
