@@ -1,4 +1,4 @@
-import Wire
+internal import Wire
 
 extension Call {
     /// One party of the call, also after it has left.

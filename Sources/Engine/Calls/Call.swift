@@ -1,4 +1,4 @@
-import Wire
+internal import Wire
 
 /// One call: its members, its state, and the events of the current step.
 ///

@@ -1,5 +1,5 @@
 internal import DequeModule
-import Wire
+internal import Wire
 
 /// The deadlines of all calls, in order of time: each kind has one duration.
 struct CallTimers: Sendable {

@@ -1,5 +1,5 @@
 internal import DequeModule
-import Wire
+internal import Wire
 
 /// Emitting effects.
 extension CallStateMachine {

@@ -1,4 +1,4 @@
-import Wire
+internal import Wire
 
 /// Starting calls and inviting to them.
 extension CallStateMachine {

@@ -1,4 +1,4 @@
-import Wire
+internal import Wire
 
 extension CallStateMachine {
     /// Performs a request or rejects it. Each request is validated completely before it changes state.

@@ -1,5 +1,5 @@
 internal import DequeModule
-import Wire
+internal import Wire
 
 /// Finding workers, and the life of jobs.
 extension DispatchStateMachine {

@@ -1,4 +1,4 @@
-import Wire
+internal import Wire
 
 /// Inputs from rooms.
 extension DispatchStateMachine {

@@ -1,4 +1,4 @@
-import Wire
+internal import Wire
 
 /// Requests of workers. Each is validated completely before it changes state.
 extension DispatchStateMachine {

@@ -1,4 +1,4 @@
-import Wire
+internal import Wire
 
 /// A job and what the state machine knows of its agent.
 struct Job: Sendable {

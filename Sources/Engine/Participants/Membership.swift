@@ -1,4 +1,4 @@
-import Wire
+internal import Wire
 
 /// The participants of a room, in join order.
 ///

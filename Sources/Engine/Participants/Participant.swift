@@ -1,4 +1,4 @@
-import Wire
+internal import Wire
 
 /// A participant of a room.
 struct Participant: Sendable {

@@ -1,4 +1,4 @@
-import Wire
+internal import Wire
 
 /// The properties of a participant that it may change: name, metadata and attributes.
 ///

@@ -1,4 +1,4 @@
-import Wire
+internal import Wire
 
 /// The tracks of a room, in the order in which they were published.
 ///

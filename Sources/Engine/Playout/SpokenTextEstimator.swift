@@ -1,4 +1,4 @@
-import Wire
+internal import Wire
 
 /// Estimates how much of a text was played, from word times. All counts are Unicode scalars.
 struct SpokenTextEstimator {

@@ -1,4 +1,4 @@
-import Wire
+internal import Wire
 
 /// Mute and hold. Both close the gates of tracks.
 extension Room {

@@ -1,4 +1,4 @@
-import Wire
+internal import Wire
 
 extension Room {
     /// Publishes a track. Subscriptions follow the event that announces it, and the reply comes last, so that frames sent at once

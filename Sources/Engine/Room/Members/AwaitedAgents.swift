@@ -1,4 +1,4 @@
-import Wire
+internal import Wire
 
 /// Assistants that a room was asked for: those that cannot come yet, and those whose agents have not subscribed yet, with the microphones
 /// whose speech is kept for them.

@@ -1,4 +1,4 @@
-import Wire
+internal import Wire
 
 /// Agents, as reported to the participants and to the service that dispatches them.
 extension Room {

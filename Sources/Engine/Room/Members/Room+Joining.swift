@@ -1,4 +1,4 @@
-import Wire
+internal import Wire
 
 extension Room {
     mutating func join(_ handle: ParticipantHandle, _ admission: Admission) {

@@ -1,4 +1,4 @@
-import Wire
+internal import Wire
 
 /// Profiles and permissions, and the tokens that carry them.
 extension Room {

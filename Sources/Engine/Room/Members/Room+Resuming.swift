@@ -1,4 +1,4 @@
-import Wire
+internal import Wire
 
 /// Resuming: a participant that loses its connection is kept for a while, and a client that presents its resume token takes over.
 ///

@@ -1,4 +1,4 @@
-import Wire
+internal import Wire
 
 extension Room {
     mutating func sendData(_ message: DataMessage, by requester: Requester, at index: Int) throws(RequestError) {

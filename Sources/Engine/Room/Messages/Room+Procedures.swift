@@ -1,4 +1,4 @@
-import Wire
+internal import Wire
 
 extension Room {
     /// Forwards a participant's procedure call. The caller is answered when the callee answers, leaves or times out.

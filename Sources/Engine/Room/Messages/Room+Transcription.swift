@@ -1,4 +1,4 @@
-import Wire
+internal import Wire
 
 extension Room {
     /// Relays a transcript segment to everybody except its sender, and keeps it for participants that join later.
