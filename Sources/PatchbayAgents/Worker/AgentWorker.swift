@@ -16,29 +16,11 @@ internal import Wire
 ///
 /// When the channel to the gateway is lost, running jobs continue, and the worker reconnects and registers again with their ids.
 public actor AgentWorker {
-    /// A job from its acceptance until its handler has returned.
-    private struct Running {
-        var info: JobInfo
-        var task: Task<Void, any Error>?
-        /// The gateway has taken it back.
-        var isCancelled = false
-    }
-
     private enum Phase {
         case serving
         /// No more jobs are taken.
         case draining
         case over
-    }
-
-    /// The registration with the gateway.
-    private struct GatewayLink {
-        var isRegistered = false
-        var hasRegistered = false
-        /// On the current channel.
-        var registrations = 0
-        /// Set if the first one is refused for good.
-        var refusal: RequestFailure?
     }
 
     /// Changes are reported together, so that many jobs at once do not exhaust the channel's request limit.
@@ -52,15 +34,12 @@ public actor AgentWorker {
     private let tokens: UserTokenSource
     private let handler: @Sendable (AgentJob) async throws -> Void
     private var channel: Channel?
-    private var running: [JobID: Running] = [:]
+    private var running = RunningJobs()
     private let turns = TurnReports()
     private var meter = LoadMeter()
     private var hasChanged = false
     private var phase = Phase.serving
-    private var gatewayLink = GatewayLink()
-    private var emptyWaiters: [CheckedContinuation<Void, Never>] = []
-    private var hasEnded = false
-    private var registrationWaiters: [CheckedContinuation<Bool, Never>] = []
+    private var link = GatewayLink()
 
     /// - Parameter tokens: returns a currently valid token of the assistant, as `patchbay token --assistant` prints it.
     public init(
@@ -75,45 +54,34 @@ public actor AgentWorker {
     public var jobCount: Int { running.count }
 
     /// Whether the worker is registered with the gateway.
-    public var isRegistered: Bool { gatewayLink.isRegistered }
+    public var isRegistered: Bool { link.isRegistered }
 
     /// Waits until the gateway has registered the worker for the first time.
     ///
     /// - Returns: false if `run()` ends before.
     public func registered() async -> Bool {
-        if gatewayLink.hasRegistered || hasEnded { return gatewayLink.hasRegistered }
-        return await withCheckedContinuation { registrationWaiters.append($0) }
-    }
-
-    private func resumeRegistrationWaiters(_ isRegistered: Bool) {
-        for waiter in registrationWaiters { waiter.resume(returning: isRegistered) }
-        registrationWaiters = []
+        await withCheckedContinuation { link.addWaiter($0) }
     }
 
     /// Serves until `drain()` is complete or the task is cancelled.
     ///
     /// - Throws: `ConnectError` or `RequestFailure` if the gateway refuses the first connection or registration for good.
     public func run() async throws {
-        defer {
-            hasEnded = true
-            resumeRegistrationWaiters(false)
-        }
+        defer { link.end() }
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { await self.reportPeriodically() }
-            var failures = 0
             while phase != .over, !Task.isCancelled {
                 do throws(ConnectError) {
                     let channel = try await Channel.connect(url: settings.url, options: settings.options, userTokens: tokens)
                     await serve(channel) { job in group.addTask { await self.take(job) } }
                 } catch {
-                    guard gatewayLink.hasRegistered || error.isRetryable else { throw error }
+                    guard link.hasRegistered || error.isRetryable else { throw error }
                     Self.log.warning("the gateway cannot be reached", metadata: ["error": "\(error)"])
                 }
-                if let refusal = gatewayLink.refusal { throw refusal }
+                if let refusal = link.refusal { throw refusal }
                 if phase == .over { break }
-                failures = gatewayLink.registrations > 0 ? 1 : failures + 1
-                gatewayLink.registrations = 0
-                try? await Task.sleep(for: Self.reconnect.delay(afterFailures: failures, random: .random(in: 0..<1)))
+                link.countFailure()
+                try? await Task.sleep(for: Self.reconnect.delay(afterFailures: link.failures, random: .random(in: 0..<1)))
             }
             group.cancelAll()
         }
@@ -127,7 +95,7 @@ public actor AgentWorker {
             try await Task.sleep(for: timeout)
             self.cancelAll()
         }
-        await becomeEmpty()
+        await withCheckedContinuation { running.addWaiter($0) }
         deadline.cancel()
         await reportTurns()
         phase = .over
@@ -146,27 +114,24 @@ public actor AgentWorker {
             switch event {
             case .job(.offered(let job)): take(job)
             case .job(.cancelled(let id, let reason)): cancel(id, reason)
-            case .reconnecting: gatewayLink.isRegistered = false
+            case .reconnecting: link.lose()
             case .reconnected: await register(on: channel)
             case .disconnected(let reason): Self.log.info("the channel has ended", metadata: ["reason": "\(reason)"])
             case .incoming, .begun, .changed, .ended: break
             }
         }
-        gatewayLink.isRegistered = false
+        link.lose()
         self.channel = nil
         await channel.close()
     }
 
     private func register(on channel: Channel) async {
         let registration = WorkerRegistration(
-            assistantID: settings.assistant, capacity: settings.capacity, load: load, jobs: running.values.map(\.info),
+            assistantID: settings.assistant, capacity: settings.capacity, load: load, jobs: running.infos,
             needsDefinition: settings.needsDefinition ? true : nil)
         do throws(RequestFailure) {
             let kept = try await channel.request(.register(registration)).jobs ?? []
-            gatewayLink.isRegistered = true
-            gatewayLink.hasRegistered = true
-            resumeRegistrationWaiters(true)
-            gatewayLink.registrations += 1
+            link.register()
             for job in registration.jobs where !kept.contains(job.id) { cancel(job.id, "another worker has it, or it is over") }
             // With the first measurement of the load.
             hasChanged = true
@@ -175,7 +140,7 @@ public actor AgentWorker {
             // The next `reconnected` registers.
         } catch {
             Self.log.error("the gateway refuses the registration", metadata: ["error": "\(error)"])
-            if !gatewayLink.hasRegistered, !error.isRetryable { gatewayLink.refusal = error }
+            link.refuse(error)
             await channel.close()
         }
     }
@@ -184,23 +149,23 @@ public actor AgentWorker {
 
     /// Accepts a job and runs its handler, or declines it.
     private func take(_ offer: JobInfo) async {
-        guard let channel, running[offer.id] == nil else { return }
+        guard let channel, !running.contains(offer.id) else { return }
         guard phase == .serving, running.count < settings.capacity else {
             _ = try? await channel.request(.decline(offer.id))
             return
         }
-        running[offer.id] = Running(info: offer)
+        running.add(offer)
         defer { finish(offer.id) }
         guard let job = await accept(offer, on: channel) else { return }
         let task = Task { [handler] in try await handler(job) }
-        running[job.id]?.task = task
+        running.start(job.id, task)
         hasChanged = true
         let outcome = await withTaskCancellationHandler {
             await task.result
         } onCancel: {
             task.cancel()
         }
-        guard running[job.id]?.isCancelled == false else { return }
+        guard running.keeps(job.id) else { return }
         switch outcome {
         case .success: await tell(.finish(job.id, error: nil))
         case .failure(let error):
@@ -213,9 +178,9 @@ public actor AgentWorker {
     private func accept(_ offer: JobInfo, on channel: Channel) async -> AgentJob? {
         do throws(RequestFailure) {
             let reply = try await channel.request(.accept(offer.id))
-            guard running[offer.id]?.isCancelled == false, let job = AgentJob(reply, options: settings.options, turns: turns)
+            guard running.keeps(offer.id), let job = AgentJob(reply, options: settings.options, turns: turns)
             else { return nil }
-            if let info = reply.job { running[offer.id]?.info = info }
+            if let info = reply.job { running.update(offer.id, to: info) }
             return job
         } catch {
             Self.log.info("a job was lost before it began", metadata: ["job": "\(offer.id)", "error": "\(error)"])
@@ -229,28 +194,17 @@ public actor AgentWorker {
     }
 
     private func finish(_ id: JobID) {
-        running[id] = nil
+        running.remove(id)
         hasChanged = true
-        guard running.isEmpty else { return }
-        for waiter in emptyWaiters { waiter.resume() }
-        emptyWaiters = []
     }
 
     private func cancel(_ id: JobID, _ reason: String) {
-        guard let job = running[id] else { return }
+        guard running.contains(id) else { return }
         Self.log.info("the gateway takes a job back", metadata: ["job": "\(id)", "reason": "\(reason)"])
-        running[id]?.isCancelled = true
-        job.task?.cancel()
+        running.cancel(id)
     }
 
-    private func cancelAll() {
-        for job in running.values { job.task?.cancel() }
-    }
-
-    private func becomeEmpty() async {
-        if running.isEmpty { return }
-        await withCheckedContinuation { emptyWaiters.append($0) }
-    }
+    private func cancelAll() { running.cancelTasks() }
 
     // MARK: Load
 
@@ -287,37 +241,5 @@ public actor AgentWorker {
         while isRegistered, !turns.isEmpty, let channel {
             do throws(RequestFailure) { try await channel.request(.status(nextStatus())) } catch { return }
         }
-    }
-}
-
-/// How a worker serves.
-public struct AgentWorkerSettings: Sendable {
-    /// The gateway, `wss://host[:port]`.
-    public var url: String
-    /// The assistant's id, as in the token without `assistant:`.
-    public var assistant: String
-    /// Jobs at once, 1 to 1,000.
-    public var capacity: Int
-    /// For the channel and for the rooms of jobs.
-    public var options: RoomOptions
-    /// How long `drain()` waits for running jobs.
-    public var drainTimeout: Duration
-    /// The load of the process, 0 to 1. Nil: its CPU time. The part of the capacity in use counts if it is higher.
-    public var measureLoad: (@Sendable () -> Double)?
-    /// Whether the worker is of use only if the gateway defines the assistant. If it does not, `AgentWorker.run()` fails with an error that
-    /// names the assistants that it defines.
-    public var needsDefinition: Bool
-
-    public init(
-        url: String, assistant: String, capacity: Int = 10, options: RoomOptions = RoomOptions(), drainTimeout: Duration = .seconds(600),
-        measureLoad: (@Sendable () -> Double)? = nil, needsDefinition: Bool = false
-    ) {
-        self.url = url
-        self.assistant = assistant
-        self.capacity = capacity
-        self.options = options
-        self.drainTimeout = drainTimeout
-        self.measureLoad = measureLoad
-        self.needsDefinition = needsDefinition
     }
 }
