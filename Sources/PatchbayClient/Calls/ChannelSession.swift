@@ -138,7 +138,7 @@ final class ChannelSession: ReconnectingSocket {
     }
 
     private func handleHello(_ hello: CallsHello) {
-        let isReconnect = !isInitialAttempt
+        let isReconnect = !attempts.isInitial
         didOpen(
             Heartbeat(
                 interval: .milliseconds(ProtocolLimits.pingIntervalMilliseconds),

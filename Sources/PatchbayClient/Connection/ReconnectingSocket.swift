@@ -21,8 +21,6 @@ class ReconnectingSocket {
 
     /// How long the gateway may take to close the connection after a leave.
     private static let leaveTimeout = Duration.seconds(2)
-    /// How long an attempt to reconnect may take if another node can be tried next.
-    private static let nodeTimeout = Duration.seconds(5)
     /// How often to check whether a subclass is ready for the next attempt.
     private static let readinessInterval = Duration.milliseconds(100)
 
@@ -33,11 +31,7 @@ class ReconnectingSocket {
     final private(set) var connection: WebSocketConnection?
     /// The token that the next attempt presents.
     final var token: String
-    /// The number of the current reconnect attempt; 0 while connected.
-    final private(set) var attempt = 0
-    /// No `hello` has arrived yet on any connection: a failure ends the socket instead of starting the back-off.
-    final private(set) var isInitialAttempt = true
-    private var targets: ReconnectTargets
+    final var attempts: ReconnectAttempts
     private var heartbeat: Heartbeat?
     private var leaveWaiters: [CheckedContinuation<Void, Never>] = []
     private var timer: (task: Scheduled<Void>, due: Instant)?
@@ -45,7 +39,7 @@ class ReconnectingSocket {
     private var opening: Opening?
 
     init(address: GatewayAddress, token: String, options: RoomOptions, tls: TLSContext, eventLoop: any EventLoop, opening: Opening) {
-        targets = ReconnectTargets(address)
+        attempts = ReconnectAttempts(at: address)
         self.token = token
         self.options = options
         self.tls = tls
@@ -53,16 +47,16 @@ class ReconnectingSocket {
         self.opening = opening
     }
 
-    /// The first `hello` has been handled.
-    final func completeOpening() {
-        opening?.resume(returning: .success(()))
+    /// The first `hello` has been handled, or the first attempt has failed.
+    final func completeOpening(_ result: Result<Void, ConnectError> = .success(())) {
+        opening?.resume(returning: result)
         opening = nil
     }
 
     final var now: Instant { MediaClock.now }
 
     /// Where the socket is connected, or connects with the current attempt.
-    final var address: GatewayAddress { targets.address(ofAttempt: attempt) }
+    final var address: GatewayAddress { attempts.address }
 
     /// Why a request cannot be sent now; nil if it can.
     ///
@@ -107,7 +101,7 @@ class ReconnectingSocket {
     // MARK: Connecting
 
     final func connect() {
-        let timeout = isInitialAttempt || targets.addresses.count == 1 ? attemptTimeout : min(attemptTimeout, Self.nodeTimeout)
+        let timeout = attempts.timeout(atMost: attemptTimeout)
         let deadline = now + timeout
         phase = .connecting(until: deadline)
         wake(at: deadline)
@@ -121,9 +115,7 @@ class ReconnectingSocket {
     /// - Parameter nodes: the other nodes that it names.
     final func didOpen(_ heartbeat: Heartbeat, nodes: [String]?) {
         phase = .open
-        targets.connected(at: address, nodes: nodes ?? [], path: endpointPath)
-        attempt = 0
-        isInitialAttempt = false
+        attempts.succeeded(nodes: nodes ?? [], path: endpointPath)
         self.heartbeat = heartbeat
         wake(at: heartbeat.deadline)
     }
@@ -132,7 +124,7 @@ class ReconnectingSocket {
     final func restart() {
         switch phase {
         case .open: connection?.close(.left)
-        case .connecting where !isInitialAttempt: abortConnection()
+        case .connecting where !attempts.isInitial: abortConnection()
         case .connecting, .backingOff, .leaving, .ended: return
         }
         detach()
@@ -144,92 +136,23 @@ class ReconnectingSocket {
         if case .backingOff = phase { backOff(until: now) }
     }
 
-    // MARK: Connection events
-
     /// Anything arrived from the gateway.
     final func didReceiveActivity() {
         heartbeat?.didReceive(at: now)
     }
 
-    final func connectionFailed(_ error: any Error) {
-        detach()
-        attemptFailed(ConnectError(error, at: address))
-    }
-
-    final func connectionRefused(status: Int, code: String?) {
-        detach()
-        attemptFailed(ConnectError(status: status, code: code, at: address))
-    }
-
-    final func connectionClosed(_ reason: Disconnection) {
-        if case .leaving = phase {
-            detach()
-            end(.left)
-        } else {
-            connectionLost(reason)
-        }
-    }
-
-    private func attemptTimedOut() {
-        abortConnection()
-        detach()
-        attemptFailed(
-            ConnectError(
-                .timeout,
-                "no answer from \(address.host) port \(address.port) within \(options.connectTimeout); check host, port and firewall"))
-    }
-
-    private func connectionLost(_ reason: Disconnection) {
-        detach()
-        if isInitialAttempt {
-            attemptFailed(ConnectError(.refused, "the gateway accepted the connection and then closed it: \(reason)"))
-        } else if options.reconnect == .backOff, reason.isRetryable || shouldRetry(after: reason) {
-            if case .closed(.moved) = reason { targets.leave() }
-            scheduleAttempt(because: reason, lastError: ConnectError(.unreachable, "\(reason)"))
-        } else {
-            end(reason)
-        }
-    }
-
-    private func attemptFailed(_ error: ConnectError) {
-        if isInitialAttempt {
-            isInitialAttempt = false
-            end(.attemptFailed(error))
-            opening?.resume(returning: .failure(error))
-            opening = nil
-        } else if error.isRetryable || (isAtOtherNode && error.status == nil) || shouldRetry(after: .attemptFailed(error)) {
-            scheduleAttempt(because: .attemptFailed(error), lastError: error)
-        } else {
-            end(.attemptFailed(error))
-        }
-    }
-
-    /// Whether the current attempt is at another node than the lost connection. If that node cannot be used, for example because its certificate is
-    /// not trusted, the next address is tried; only its answer ends the socket.
-    private var isAtOtherNode: Bool { !targets.isCurrent(address) }
-
-    private func scheduleAttempt(because reason: Disconnection, lastError: ConnectError) {
-        attempt += 1
-        guard let delay = Backoff.reconnectDelay(beforeAttempt: attempt, random: .random(in: 0..<1)) else {
-            end(.gaveUp(lastError))
-            return
-        }
-        backOff(until: now + delay)
-        willReconnect(attempt: attempt, after: delay, because: reason)
-    }
-
-    private func backOff(until instant: Instant) {
+    final func backOff(until instant: Instant) {
         phase = .backingOff(until: instant)
         wake(at: instant)
     }
 
     /// Closes the socket without a callback: the channel may become inactive before `abort` returns.
-    private func abortConnection() {
+    final func abortConnection() {
         connection?.delegate = nil
         connection?.abort()
     }
 
-    private func detach() {
+    final func detach() {
         connection?.delegate = nil
         connection = nil
         heartbeat = nil
@@ -265,7 +188,7 @@ class ReconnectingSocket {
         end(.left)
     }
 
-    private func end(_ reason: Disconnection) {
+    final func end(_ reason: Disconnection) {
         phase = .ended
         timer?.task.cancel()
         timer = nil

@@ -135,7 +135,7 @@ extension RoomSession {
     }
 
     private func handleHello(_ hello: Hello, seq: UInt64) {
-        let isReconnect = attempt > 0
+        let isReconnect = attempts.number > 0
         let isResumed = isReconnect && hello.resumed == true
         // Otherwise the missed events were replayed before this `hello`.
         let isWholeState = !isResumed || hello.snapshot == true
