@@ -1,6 +1,5 @@
 internal import Foundation
 internal import Identity
-internal import Wire
 
 /// The repository of speech clips. A clip is found by a keyed hash of its request and, unless a service has made it, of its user. Request,
 /// details and audio are encrypted with the store's key, because services share clips, and an equal clip may get the same audio
@@ -119,71 +118,10 @@ package struct Clips: Sendable {
         database.eraseSoon()
     }
 
-    // MARK: - Generating
-
-    /// The queued clips and their owners, oldest first: after a start, those that the previous process has not finished.
-    package func queued() async throws(StoreError) -> [(id: ClipID, users: [UserID], isShared: Bool)] {
-        try await database.read { db in
-            try db.all("SELECT id, is_shared FROM speech_clips WHERE status = 'queued' ORDER BY used_at, id").map { row in
-                let id: ClipID = try row[0]
-                let users = try db.all("SELECT user_id FROM speech_requests WHERE clip_id = ? ORDER BY requested_at", id)
-                return try (id, users.map { try $0[0] }, row[1])
-            }
-        }
-    }
-
-    /// Counts an attempt, before the generator starts: a text that crashes the process is not tried for ever.
-    ///
-    /// - Returns: nil if the clip is no longer queued, or was started `StoreLimits.clipAttemptsMax` times; then it has failed.
-    package func start(_ id: ClipID) async throws(StoreError) -> SpeechRequest? {
-        try await database.write { db in
-            let row = try db.one("UPDATE speech_clips SET attempts = attempts + 1 WHERE id = ? AND status = 'queued' RETURNING *", id)
-            guard let row else { return nil }
-            guard try row["attempts"] <= StoreLimits.clipAttemptsMax else {
-                try Self.fail(id, "the text could not be spoken", in: db)
-                return nil
-            }
-            return try Self.clip(from: row, in: db).request
-        }
-    }
-
-    /// Stores a clip's audio.
-    ///
-    /// - Returns: false if the clip has been deleted meanwhile.
-    @discardableResult
-    package func finish(
-        _ id: ClipID, audio: [UInt8], details: ClipDetails, limits: ClipLimits, at now: WallTime
-    ) async throws(StoreError) -> Bool {
-        let sealed = Data(SealedBox.seal(audio, with: database.keychain.shared, at: Self.audioLocation(id)))
-        return try await database.write { db in
-            let count = try db.execute(
-                """
-                UPDATE speech_clips SET status = 'ready', about = ?, failure = NULL, byte_count = ?, used_at = ?
-                WHERE id = ? AND status = 'queued'
-                """, db.shared.seal(details, at: Self.clipLocation("about", id)), audio.count, now, id)
-            guard count == 1 else { return false }
-            try db.execute(
-                "INSERT INTO speech_audio VALUES (?, ?) ON CONFLICT (clip_id) DO UPDATE SET sealed = excluded.sealed", id, sealed)
-            try Self.evictClips(beyond: limits, keeping: id, in: db)
-            return true
-        }
-    }
-
-    /// - Parameter reason: shown to requesters. A repeated request queues the clip again.
-    package func fail(_ id: ClipID, reason: String) async throws(StoreError) {
-        try await database.write { db in try Self.fail(id, reason, in: db) }
-    }
-
-    private static func fail(_ id: ClipID, _ reason: String, in db: Transaction) throws {
-        try db.execute(
-            "UPDATE speech_clips SET status = 'failed', failure = ? WHERE id = ? AND status = 'queued'",
-            db.shared.seal(reason, at: clipLocation("failure", id)), id)
-    }
-
     // MARK: - Rows
 
-    private static func clipLocation(_ column: String, _ id: ClipID) -> String { "speech_clips.\(column).\(id)" }
-    private static func audioLocation(_ id: ClipID) -> String { "speech_audio.sealed.\(id)" }
+    static func clipLocation(_ column: String, _ id: ClipID) -> String { "speech_clips.\(column).\(id)" }
+    static func audioLocation(_ id: ClipID) -> String { "speech_audio.sealed.\(id)" }
 
     private static func clip(_ id: ClipID, of owner: ClipOwner, in db: Transaction) throws -> SpeechClip {
         guard let row = try db.one("SELECT * FROM speech_clips WHERE id = ?", id) else { throw StoreError.notFound }
@@ -197,7 +135,7 @@ package struct Clips: Sendable {
         return try clip(from: row, in: db)
     }
 
-    private static func clip(from row: Row, in db: Transaction) throws -> SpeechClip {
+    static func clip(from row: Row, in db: Transaction) throws -> SpeechClip {
         let id: ClipID = try row["id"]
         let createdAt: WallTime = try row["created_at"]
         return try SpeechClip(
@@ -248,7 +186,7 @@ package struct Clips: Sendable {
         }
     }
 
-    private static func evictClips(beyond limits: ClipLimits, keeping id: ClipID, in db: Transaction) throws {
+    static func evictClips(beyond limits: ClipLimits, keeping id: ClipID, in db: Transaction) throws {
         guard let totals = try db.one("SELECT count(*), CAST(coalesce(sum(byte_count), 0) AS BIGINT) FROM speech_clips") else { return }
         var (count, bytes): (Int, Int) = try (totals[0], totals[1])
         while count > limits.clipsMax || bytes > limits.bytesMax {
