@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Wire
 
+/// The deletion of accounts, and of what has expired.
 extension Accounts {
     /// Deletes a user with all data. The key is deleted first, in its own commit, which makes everything unreadable; the rest follows in
     /// small transactions. `Store.expire(at:)` resumes an interrupted deletion. At the end no byte remains (but see
