@@ -1,7 +1,5 @@
 package import Engine
 package import HTTPServer
-internal import HTTPTypes
-internal import Logging
 internal import ServiceLifecycle
 package import Wire
 
@@ -11,30 +9,17 @@ package import Wire
 /// Shards and other services reach it through the bounded `DispatchInbox`; HTTP handlers call its methods. `run()` returns once the inbox is
 /// finished, that is when the gateway has stopped. Jobs are not persisted: workers name theirs when they register again.
 package actor DispatchService: Service {
-    /// Lifetime of an agent's token, in seconds.
-    private static let tokenSeconds: Int64 = 3_600
-    /// Assistants that an error names.
-    private static let namesMax = 20
-
-    private struct Device {
-        var address: ChannelAddress
-        /// Without the prefix `assistant:`.
-        var assistant: String
-        var isWorker = false
-    }
-
     private let inbox: DispatchInbox
     private let rooms: RoomService
-    private let tokens: RoomTokenMinter
+    private let admissions: JobAdmissions
     private var rules: [DispatchRule]
     private let calls: CallInbox?
     private let server: ServerInfo
-    private let definition: @Sendable (String) -> AssistantDefinition?
-    private let definedAssistants: @Sendable () -> [String]
+    private let assistants: DefinedAssistants
+    private let announcements: JobAnnouncements
     private let patience: Int
-    private let log = Logger(label: "patchbay.dispatch")
     private var jobs: DispatchStateMachine
-    private var devices: [DeviceID: Device] = [:]
+    private var devices: DispatchDevices
     private var timer = DeadlineTimer()
     private var followUps: [DispatchStateMachine.Input] = []
     private var hasEnded = false
@@ -52,13 +37,14 @@ package actor DispatchService: Service {
     ) {
         self.inbox = inbox
         self.rooms = rooms
-        tokens = RoomTokenMinter(keys: keys, publicURL: publicURL)
         self.rules = rules
         self.calls = calls
         self.server = server
-        self.definition = definition
-        self.definedAssistants = definedAssistants
+        assistants = DefinedAssistants(definition: definition, ids: definedAssistants)
+        admissions = JobAdmissions(rooms: rooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL), assistants: assistants)
+        announcements = JobAnnouncements(rooms: rooms, calls: calls, registry: inbox.registry)
         self.patience = patience
+        devices = DispatchDevices(shards: rooms.shards, registry: inbox.registry)
         jobs = DispatchStateMachine(seed: .random(in: 0 ... .max), patience: patience)
     }
 
@@ -69,9 +55,7 @@ package actor DispatchService: Service {
     }
 
     /// Replaces the rules. They apply to rooms that open from now on.
-    package func use(_ rules: [DispatchRule]) {
-        self.rules = rules
-    }
+    package func use(_ rules: [DispatchRule]) { self.rules = rules }
 
     // MARK: HTTP
 
@@ -79,8 +63,8 @@ package actor DispatchService: Service {
     ///
     /// - Throws: `HTTPError` with status 404 if the gateway knows no such assistant; `CallError`.
     func createOnRequest(_ request: JobRequest) throws -> (job: JobInfo, isNew: Bool) {
-        guard definition(request.assistant) != nil || inbox.registry.hasHadWorkers(of: request.assistant) else {
-            throw HTTPError(.assistantNotFound, unknown(request.assistant, among: inbox.registry.assistantsWithWorkers))
+        guard assistants.definition(request.assistant) != nil || inbox.registry.hasHadWorkers(of: request.assistant) else {
+            throw HTTPError(.assistantNotFound, assistants.unknown(request.assistant, among: inbox.registry.assistantsWithWorkers))
         }
         return try create(request)
     }
@@ -107,28 +91,13 @@ package actor DispatchService: Service {
     nonisolated func times(of job: JobID) -> DispatchRegistry.JobTimes? { inbox.registry.times(of: job) }
 
     /// Ends a job and removes its agent from the room.
-    package func cancel(_ id: JobID, in room: String) throws(CallError) -> JobInfo {
+    package func cancel(_ id: JobID, in room: String, because reason: String = "ended by a request") throws(CallError) -> JobInfo {
         var effects: [DispatchStateMachine.Effect] = []
-        guard let job = jobs.cancel(id, in: room, reason: "ended by a request", at: .now, into: &effects) else {
+        guard let job = jobs.cancel(id, in: room, reason: reason, at: .now, into: &effects) else {
             throw CallError(.notFound, "the room has no such job")
         }
         perform(effects)
         return job
-    }
-
-    // MARK: Unknown assistants
-
-    /// Why a worker is of no use here; nil if it is.
-    private func refusal(of registration: WorkerRegistration, by assistant: String) -> RequestError? {
-        guard registration.needsDefinition == true, definition(assistant) == nil else { return nil }
-        return RequestError(.notFound, unknown(assistant))
-    }
-
-    private func unknown(_ assistant: String, among connected: [String] = []) -> String {
-        let known = Set(definedAssistants()).union(connected).sorted()
-        let names = known.prefix(Self.namesMax).joined(separator: ", ") + (known.count > Self.namesMax ? ", …" : "")
-        let remedy = "\(known.isEmpty ? "" : "use one of \(names), or ")define it in `assistants` of the configuration"
-        return "there is no assistant \"\(assistant)\"; \(remedy)"
     }
 
     // MARK: Inputs
@@ -139,8 +108,8 @@ package actor DispatchService: Service {
         case .closed(let device): close(device)
         case .request(let request, let number, let id):
             guard let device = devices[id] else { return }
-            if case .register(let registration) = request, let error = refusal(of: registration, by: device.assistant) {
-                return refuse(error, .init(device: id, id: number))
+            if case .register(let registration) = request, let error = assistants.refusal(of: registration, by: device.assistant) {
+                return devices.refuse(error, .init(device: id, id: number))
             }
             handle(.request(request, assistant: device.assistant, from: .init(device: id, id: number)))
         case .service(let message): receive(message)
@@ -148,7 +117,7 @@ package actor DispatchService: Service {
         case .drain:
             inbox.registry.startDraining()
             handle(.draining)
-            for (_, device) in devices { send(.close(device.address.number, .serverShutdown), to: device.address.shard) }
+            devices.closeAll(.serverShutdown)
         case .resign:
             timer.cancel()
             jobs = DispatchStateMachine(seed: .random(in: 0 ... .max), patience: patience)
@@ -162,9 +131,7 @@ package actor DispatchService: Service {
         case .recall(let assistant, let call):
             let room = CallInfo.room(of: call)
             guard let job = jobs.jobs(in: room).first(where: { $0.assistant == assistant && !$0.status.isOver }) else { return }
-            var effects: [DispatchStateMachine.Effect] = []
-            _ = jobs.cancel(job.id, in: room, reason: "the call is over", at: .now, into: &effects)
-            perform(effects)
+            _ = try? cancel(job.id, in: room, because: "the call is over")
         case .roomOpened(let room, let agents, _): begin(agents, in: room)
         case .roomIsOpen(let room, let missing, let present, _):
             begin(missing, in: room, besides: present)
@@ -184,7 +151,7 @@ package actor DispatchService: Service {
             begin(JobRequest(room: room, assistant: rule.assistant, reason: .rule))
         }
         // The room was not open when these jobs were created.
-        for job in jobs.jobs(in: room) { announceExpectation(of: job) }
+        for job in jobs.jobs(in: room) { announcements.expect(job) }
     }
 
     private func handle(_ input: DispatchStateMachine.Input) {
@@ -198,9 +165,7 @@ package actor DispatchService: Service {
         do throws(CallError) {
             _ = try create(request)
         } catch {
-            log.warning(
-                "no job was created", metadata: ["room": "\(request.room)", "assistant": "\(request.assistant)", "error": "\(error.error)"])
-            if let call = request.call { report(.failed(reason: error.error.message), of: request.assistant, to: call) }
+            announcements.notCreated(request, error.error)
         }
     }
 
@@ -213,31 +178,17 @@ package actor DispatchService: Service {
 
     private func open(_ address: ChannelAddress, _ assistant: Identity) {
         guard case .assistant(let id) = CallParty(assistant) else { return }
-        devices[address.id] = Device(address: address, assistant: id)
-        guard calls == nil else { return }
-        let hello = CallsHello(
-            server: server, user: assistant, device: address.id, calls: [], expiresIn: address.expiresIn, nodes: address.nodes)
-        send(hello.bytes, to: address.id)
+        devices.add(address, of: id)
+        if calls == nil { devices.greet(address.id, as: assistant, from: server) }
     }
 
     private func close(_ id: DeviceID) {
-        guard let device = devices.removeValue(forKey: id), device.isWorker else { return }
-        inbox.registry.noteWorker(of: device.assistant, -1)
+        guard devices.remove(id) else { return }
         // A worker that leaves on purpose has finished its jobs.
         if let worker = jobs.worker(id), !worker.isDraining || worker.jobs > 0 {
             inbox.registry.noteLoss(of: worker, at: WallClock.milliseconds)
         }
-        log.info("worker disconnected", metadata: ["worker": "\(id)", "assistant": "\(device.assistant)"])
         handle(.disconnected(id))
-    }
-
-    private func send(_ command: ChannelCommand, to shard: Int) {
-        rooms.shards.send(.device(command), shard)
-    }
-
-    private func send(_ message: [UInt8], to id: DeviceID) {
-        guard let address = devices[id]?.address else { return }
-        send(.send(message, to: [address.number]), to: address.shard)
     }
 
     // MARK: Effects
@@ -252,17 +203,17 @@ package actor DispatchService: Service {
 
     private func perform(_ effect: DispatchStateMachine.Effect) {
         switch effect {
-        case .reply(let reply, let requester): if let id = requester.id { send(reply.bytes(re: id), to: requester.device) }
-        case .reject(let error, let requester): refuse(error, requester)
+        case .reply(let reply, let requester): if let id = requester.id { devices.send(reply.bytes(re: id), to: requester.device) }
+        case .reject(let error, let requester): devices.refuse(error, requester)
         case .admit(let job, let requester): admit(job, requester)
-        case .offer(let job, let worker): send(JobEvent.offered(job).bytes, to: worker)
+        case .offer(let job, let worker): devices.send(JobEvent.offered(job).bytes, to: worker)
         case .offerEnded(_, let outcome, _): inbox.registry.count { $0.offers[outcome, default: 0] += 1 }
-        case .cancel(let job, let worker, let reason): send(JobEvent.cancelled(job, reason: reason).bytes, to: worker)
-        case .dedicate(let id): dedicate(id)
+        case .cancel(let job, let worker, let reason): devices.send(JobEvent.cancelled(job, reason: reason).bytes, to: worker)
+        case .dedicate(let id): if devices.dedicate(id) { calls?.post(.dedicated(id)) }
         case .giveUp(let identity, let room): rooms.send(.giveUp(identity), to: room)
         case .remove(let identity, let room): rooms.send(.remove(identity), to: room)
-        case .waiting(let job, let reason): announceWait(of: job, reason)
-        case .changed(let job): note(job)
+        case .waiting(let job, let reason): announcements.wait(job, reason)
+        case .changed(let job): announcements.change(job)
         case .forget(let job): inbox.registry.forget(job)
         case .turns(let turns, let assistant, let dropped):
             inbox.registry.count { $0.turns.add(turns, dropped: dropped) }
@@ -270,64 +221,12 @@ package actor DispatchService: Service {
         }
     }
 
-    private func dedicate(_ id: DeviceID) {
-        guard let assistant = devices[id]?.assistant else { return }
-        devices[id]?.isWorker = true
-        inbox.registry.noteWorker(of: assistant, 1)
-        calls?.post(.dedicated(id))
-        log.info("worker registered", metadata: ["worker": "\(id)", "assistant": "\(assistant)"])
-    }
-
-    private func note(_ job: JobInfo) {
-        inbox.registry.note(job, at: WallClock.milliseconds)
-        announceExpectation(of: job)
-        let level: Logger.Level =
-            switch job.status {
-            case .pending, .offered: .debug
-            case .accepted, .running, .succeeded, .cancelled: .info
-            case .failed: .warning
-            }
-        log.log(
-            level: level, "job \(job.status.rawValue)",
-            metadata: [
-                "job": "\(job.id)", "room": "\(job.room)", "assistant": "\(job.assistant)", "attempt": .stringConvertible(job.attempt),
-                "reason": "\(job.error ?? job.reason.rawValue)",
-            ])
-        guard let call = job.call else { return }
-        switch job.status {
-        case .accepted: report(.accepted, of: job.assistant, to: call)
-        case .failed, .cancelled: report(.failed(reason: job.error ?? "the job has ended"), of: job.assistant, to: call)
-        case .pending, .offered, .running, .succeeded: break
-        }
-    }
-
-    /// Tells the room whether to keep what users say for the job's agent. It learns of a running job by the agent's join.
-    private func announceExpectation(of job: JobInfo) {
-        switch job.status {
-        case .pending, .offered, .accepted: rooms.send(.agentExpected(job.identity, true), to: job.room)
-        case .running: break
-        case .succeeded, .failed, .cancelled: rooms.send(.agentExpected(job.identity, false), to: job.room)
-        }
-    }
-
-    private func announceWait(of job: JobInfo, _ reason: AgentWaitReason) {
-        rooms.send(.agentWaiting(job.identity, reason), to: job.room)
-        guard reason != .ended else { return }
-        log.warning(
-            "a job waits for a worker",
-            metadata: ["job": "\(job.id)", "room": "\(job.room)", "assistant": "\(job.assistant)", "reason": "\(reason.rawValue)"])
-    }
-
-    private func report(_ progress: CallInbox.DispatchProgress, of assistant: String, to call: CallID) {
-        calls?.post(.dispatched(assistant: assistant, to: call, progress))
-    }
-
     private func admit(_ job: JobInfo, _ requester: DispatchStateMachine.Requester) {
         guard rooms.isInCluster else { return admit(job, requester, homeURL: nil) }
         Task {
             let homeURL = await rooms.homeURL(of: job.room)
             let isCurrent = jobs.jobs(in: job.room).contains { $0.id == job.id && $0.attempt == job.attempt && !$0.status.isOver }
-            guard isCurrent else { return refuse(RequestError(.conflict, "the job has ended"), requester) }
+            guard isCurrent else { return devices.refuse(RequestError(.conflict, "the job has ended"), requester) }
             admit(job, requester, homeURL: homeURL)
             // The admission may have added an input.
             perform([])
@@ -336,22 +235,12 @@ package actor DispatchService: Service {
 
     private func admit(_ job: JobInfo, _ requester: DispatchStateMachine.Requester, homeURL: String?) {
         guard let id = requester.id, let device = devices[requester.device] else { return }
-        let definition = definition(job.assistant)
         do throws(HTTPError) {
-            let token = try tokens.jobToken(
-                to: job.room, for: job.identity, host: device.address.host, homePort: rooms.homePort(of: job.room),
-                homeURL: homeURL, name: definition?.name ?? "", lifetimeSeconds: Self.tokenSeconds,
-                attributes: [DispatchRegistry.attribute: DispatchRegistry.attributeValue(of: job)])
-            let reply = CallReply(job: job, livekitURL: token.url, livekitToken: token.text, assistant: definition)
-            send(reply.bytes(re: id), to: requester.device)
+            let reply = try admissions.reply(to: job, host: device.address.host, homeURL: homeURL)
+            devices.send(reply.bytes(re: id), to: requester.device)
         } catch {
-            refuse(RequestError(.unsupported, error.message), requester)
+            devices.refuse(RequestError(.unsupported, error.message), requester)
             followUps.append(.admissionFailed(job.id, reason: "the gateway cannot issue a room token"))
         }
-    }
-
-    private func refuse(_ error: RequestError, _ requester: DispatchStateMachine.Requester) {
-        guard let address = devices[requester.device]?.address else { return }
-        send(.refuse(error.code, requester.id.map { CallError(error).bytes(re: $0) }, to: address.number), to: address.shard)
     }
 }
