@@ -66,6 +66,16 @@ package struct SpeechGenerationError: Error, Sendable, Hashable {
         self.message = message
         self.isRetryable = isRetryable
     }
+
+    /// The failure that an error means for the requester; nil for an unexpected error.
+    init?(known error: any Error) {
+        switch error {
+        case let error as SpeechGenerationError: self = error
+        case let error as StoreError where error.isTemporary:
+            self.init("the gateway's store is not available", isRetryable: true)
+        default: return nil
+        }
+    }
 }
 
 /// Encodes generated speech as Ogg Opus.

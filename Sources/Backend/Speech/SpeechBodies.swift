@@ -129,3 +129,12 @@ struct ClipView: Encodable, Sendable, Described {
             .optional("message", .text),
         ]))
 }
+
+extension SpeechQueue.Refusal {
+    var httpError: HTTPError {
+        switch self {
+        case .full: HTTPError(.speechBusy, "too many texts are waiting to be spoken; try again", retryAfterSeconds: 5)
+        case .tooMany: HTTPError(.tooManyClips, "too many of your texts are waiting; try again", retryAfterSeconds: 5)
+        }
+    }
+}

@@ -1,5 +1,4 @@
 internal import HTTPServer
-internal import HTTPTypes
 internal import Logging
 internal import ServiceLifecycle
 internal import Store
@@ -11,58 +10,39 @@ internal import Wire
 package actor SpeechService: Service {
     /// Of a clip's text, in bytes.
     package static let textBytesMax = 4_096
-    /// How long a generator may take for one text.
-    private static let generationMax = Duration.seconds(180)
-
-    /// The share of a job's progress that the generator accounts for; the rest is for encoding.
-    static let generatingPercent = 90
 
     private let store: Clips
-    private let generator: any SpeechGenerator
+    private let producer: ClipProducer
     private let limits: SpeechLimits
     private let counters: ServiceCounters
-    /// Sends a message on the channel of a user or an assistant, if it is connected.
-    private let tell: @Sendable (Identity, [UInt8]) async -> Void
+    private let outbox: SpeechOutbox
     private let playback: ClipPlayback?
     private let log = Logger(label: "patchbay.speech")
     private var queue: SpeechQueue
     /// The running generations, and cancelled ones that have not ended yet.
-    private var tasks: [ClipID: Generation] = [:]
+    private var tasks: [ClipID: (number: Int, task: Task<Void, Never>)] = [:]
     private var lastGeneration = 0
     private var timer = DeadlineTimer()
     private var isStopped = false
-    /// Effects to perform outside the actor, in order. Bounded: `apply` omits progress if too much is queued; a job has few other effects.
-    private let deeds: AsyncStream<SpeechQueue.Effect>
-    private let outbox: AsyncStream<SpeechQueue.Effect>.Continuation
-    private var deedsQueued = 0
-
-    private struct Generation {
-        let number: Int
-        let task: Task<Void, Never>
-    }
-
-    /// Queued deeds from which on progress is not sent.
-    private static let deedsMax = 1_000
 
     init(
         store: Clips, generator: any SpeechGenerator, limits: SpeechLimits, counters: ServiceCounters,
         playback: ClipPlayback? = nil, tell: @escaping @Sendable (Identity, [UInt8]) async -> Void
     ) {
         self.store = store
-        self.generator = generator
+        producer = ClipProducer(generator: generator, store: store)
         self.limits = limits
         self.counters = counters
-        self.tell = tell
+        outbox = SpeechOutbox(store: store, tell: tell)
         self.playback = playback
         queue = SpeechQueue(limits: limits)
-        (deeds, outbox) = AsyncStream.makeStream(of: SpeechQueue.Effect.self)
     }
 
     /// Resumes the previous process's jobs, then runs until graceful shutdown or cancellation, which stop all jobs; the next process resumes
     /// them. Call once.
     package func run() async throws {
         await withDiscardingTaskGroup { group in
-            group.addTask { await self.performDeeds() }
+            group.addTask { await self.outbox.run() }
             await resume()
             try? await gracefulShutdown()
             await stop()
@@ -96,27 +76,27 @@ package actor SpeechService: Service {
 
     /// The clip for a request, which is generated if there is none.
     func request(_ request: SpeechRequest, by requester: SpeechRequester) async throws -> ClipView {
-        guard !isStopped else { throw Self.busy }
+        guard !isStopped else { throw SpeechQueue.Refusal.full.httpError }
         // Without a write.
         if let known = try await store.clip(for: request, of: requester.owner), known.status == .ready {
             counters.add(to: .speechClips, "found")
             return view(of: known, for: requester)
         }
-        if let refusal = queue.refusal(of: requester) { throw Self.error(refusal) }
+        if let refusal = queue.refusal(of: requester) { throw refusal.httpError }
         let clip = try await store.add(for: request, of: requester.owner, limits: limits.clips, at: .now)
         if clip.status == .ready { counters.add(to: .speechClips, "found") }
         if clip.status == .queued, !isStopped {
             // Other requests may have been added meanwhile.
             if !queue.hasJob(clip.id), let refusal = queue.refusal(of: requester) {
                 try? await store.forget(clip.id, of: requester.owner)
-                throw Self.error(refusal)
+                throw refusal.httpError
             }
             apply { queue.add(clip.id, for: [requester], at: .now, into: &$0) }
         }
         return view(of: clip, for: requester)
     }
 
-    nonisolated var providers: [SpeechProvider] { generator.providers }
+    nonisolated var providers: [SpeechProvider] { producer.generator.providers }
 
     /// Returns the requester's own clip for a request; nil if there is none. Generates nothing and does not count as use.
     func find(_ request: SpeechRequest, for requester: SpeechRequester) async throws -> ClipView? {
@@ -173,17 +153,6 @@ package actor SpeechService: Service {
         }
     }
 
-    private static let busy = HTTPError(
-        .speechBusy, "too many texts are waiting to be spoken; try again", retryAfterSeconds: 5)
-
-    private static func error(_ refusal: SpeechQueue.Refusal) -> HTTPError {
-        switch refusal {
-        case .full: busy
-        case .tooMany:
-            HTTPError(.tooManyClips, "too many of your texts are waiting; try again", retryAfterSeconds: 5)
-        }
-    }
-
     private func view(of clip: SpeechClip, for requester: SpeechRequester) -> ClipView {
         var view = ClipView(clip)
         if clip.status == .queued, let state = queue.state(of: clip.id, for: requester) {
@@ -222,29 +191,9 @@ package actor SpeechService: Service {
                 await generate(id)
                 if tasks[id]?.number == number { tasks[id] = nil }
             }
-            tasks[id] = Generation(number: number, task: task)
+            tasks[id] = (number, task)
         case .stop(let id): tasks[id]?.task.cancel()
-        case .tell(.progress, _) where deedsQueued >= Self.deedsMax: break
-        case .tell, .fail:
-            deedsQueued += 1
-            outbox.yield(effect)
-        }
-    }
-
-    private func performDeeds() async {
-        for await deed in deeds {
-            deedsQueued -= 1
-            switch deed {
-            case .tell(let event, let requesters):
-                for channel in requesters.compactMap(\.channel) { await tell(channel, event.bytes) }
-            case .fail(let id, let reason):
-                do {
-                    try await StoreError.retryingWhileUnavailable { try await store.fail(id, reason: reason) }
-                } catch {
-                    log.error("a failed speech clip was not stored", metadata: ["error": "\(error)"])
-                }
-            case .start, .stop: break
-            }
+        case .tell, .fail: outbox.add(effect)
         }
     }
 
@@ -255,14 +204,7 @@ package actor SpeechService: Service {
             guard let request = try await store.start(id) else { return try await settle(id) }
             let (progress, reports) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
             async let following: Void = follow(progress, of: id)
-            let outcome = await Result { [generator, store] in
-                // Another's equal clip saves the work, but not the time: the requester must not learn that there is one.
-                if let known = try await store.spokenClip(request), let course = known.details.generation {
-                    try await course.repeated { reports.yield($0) }
-                    return known
-                }
-                return try await Self.produce(request, by: generator) { reports.yield($0) }
-            }
+            let outcome = await Result { [producer] in try await producer.clip(for: request) { reports.yield($0) } }
             reports.finish()
             await following
             let (audio, details) = try outcome.get()
@@ -295,53 +237,11 @@ package actor SpeechService: Service {
     }
 
     private func fail(_ id: ClipID, _ error: any Error) {
-        let failure: SpeechGenerationError
-        switch error {
-        case let error as SpeechGenerationError: failure = error
-        case let error as StoreError where error.isTemporary:
-            failure = SpeechGenerationError("the gateway's store is not available", isRetryable: true)
-        default:
-            // Its description may quote the text.
-            log.error("a speech clip failed", metadata: ["error": "\(type(of: error))"])
-            failure = SpeechGenerationError("the text could not be spoken", isRetryable: true)
-        }
+        let known = SpeechGenerationError(known: error)
+        // The description of any other error may quote the text.
+        if known == nil { log.error("a speech clip failed", metadata: ["error": "\(type(of: error))"]) }
+        let failure = known ?? SpeechGenerationError("the text could not be spoken", isRetryable: true)
         apply { queue.failed(id, failure, at: .now, random: .random(in: 0...1), into: &$0) }
         if !queue.hasJob(id) { counters.add(to: .speechClips, "failed") }
-    }
-
-    @concurrent
-    private static func produce(
-        _ request: SpeechRequest, by generator: any SpeechGenerator, progress: @escaping @Sendable (Int) -> Void
-    ) async throws -> (audio: [UInt8], details: ClipDetails) {
-        let course = ClipCourse()
-        let report = { @Sendable (percent: Int) in
-            course.note(percent)
-            progress(percent)
-        }
-        let speech = try await withThrowingTaskGroup(of: GeneratedSpeech.self) { group in
-            group.addTask {
-                try await generator.generate(request.text, voice: request.voice, provider: request.provider) { percent in
-                    report(percent * generatingPercent / 100)
-                }
-            }
-            group.addTask {
-                try await Task.sleep(for: generationMax)
-                throw SpeechGenerationError("the generator took too long", isRetryable: true)
-            }
-            defer { group.cancelAll() }
-            guard let first = try await group.next() else { throw CancellationError() }
-            return first
-        }
-        var clip = try await ClipEncoder.encode(speech) { percent in
-            report(generatingPercent + percent * (100 - generatingPercent) / 100)
-        }
-        clip.details.generation = course.generation
-        return clip
-    }
-}
-
-extension Result where Failure == any Error {
-    init(_ body: () async throws -> Success) async {
-        do { self = .success(try await body()) } catch { self = .failure(error) }
     }
 }
