@@ -105,7 +105,7 @@ struct RoomTerm {
     mutating func superseded(by number: UInt64, claim: UInt64, at now: Instant) {
         // A raised epoch stays: the record may hold it already, although its write was not acknowledged.
         guard number >= (raisedEpoch ?? epoch).number else { return }
-        raisedEpoch = RoomEpoch(number: max(number, raisedEpoch?.number ?? 0) + 1, claim: claim)
+        raisedEpoch = RoomEpoch(number: number + 1, claim: claim)
         doubtRevision(at: now)
     }
 
