@@ -50,6 +50,8 @@ package final class ClusterNode: Sendable {
     private let inbox = Mutex(Inbox())
     /// When this node last received a beat of its own, on the monotonic clock, in nanoseconds.
     private let echoedAt = Atomic<UInt64>(0)
+    /// When the loop ran last.
+    private let ranAt = Atomic<UInt64>(Instant.now.nanoseconds)
     /// When its beats began to come back after a silence.
     private let heardSince = Atomic<UInt64>(0)
     private let wakeUps: AsyncStream<Void>
@@ -142,8 +144,24 @@ package final class ClusterNode: Sendable {
     /// Whether the broker returns this node's beats. If not, the silence of others says nothing about them.
     package var hearsItself: Bool { echoAge < ClusterLimits.echoSilence }
 
-    /// The time since the broker has returned a beat of this node.
-    package var echoAge: Duration { Instant.now - Instant(nanoseconds: echoedAt.load(ordering: .acquiring)) }
+    /// The time from the latest beat of this node that the broker has returned until the loop ran last. So it does not include time in which
+    /// the process was suspended: whoever asks first after that must not believe that the broker is away.
+    package var echoAge: Duration {
+        Instant(nanoseconds: ranAt.load(ordering: .acquiring)) - Instant(nanoseconds: echoedAt.load(ordering: .acquiring))
+    }
+
+    /// Time in which the process was suspended is neither silence of the broker nor part of the wait for a promise.
+    private func noteRun(at now: Instant) {
+        let gap = now - Instant(nanoseconds: ranAt.exchange(now.nanoseconds, ordering: .acquiringAndReleasing))
+        guard gap >= ClusterLimits.suspensionMin else { return }
+        let echoed = Instant(nanoseconds: echoedAt.load(ordering: .relaxed)) + gap
+        echoedAt.store(min(echoed, now).nanoseconds, ordering: .releasing)
+        inbox.withLock { inbox in
+            for index in inbox.deadlines.indices {
+                inbox.deadlines[index].at = min(inbox.deadlines[index].at + gap, now + promiseMax)
+            }
+        }
+    }
 
     // MARK: The loop
 
@@ -159,6 +177,7 @@ package final class ClusterNode: Sendable {
             }
         }
         for await _ in wakeUps {
+            noteRun(at: .now)
             let (inputs, changed) = inbox.withLock { inbox in
                 defer { (inbox.inputs, inbox.changed) = ([], []) }
                 return (inbox.inputs, inbox.changed)

@@ -77,6 +77,15 @@ struct ClusterNodeTests {
         }
     }
 
+    /// Whoever asks first after a suspension must not believe that the broker is away, and promise nothing.
+    @Test func suspensionIsNoSilenceOfTheBroker() async throws {
+        let suspended = try await Node("n1", on: server)
+        try await until("its beats come back") { suspended.node.hearsItself }
+        await suspended.stop()
+        try await Task.sleep(for: ClusterLimits.echoSilence * 1.5)
+        #expect(suspended.node.hearsItself)
+    }
+
     @Test func roomGoesOnElsewhereWhenItsHomeIsKilled() async throws {
         let (first, second) = (try await Node("a", on: server), try await Node("b", on: server))
         try await until("the first is the home") { await first.isHome(of: "r") }
