@@ -149,6 +149,29 @@ struct ClusterRoomTests {
         _ = try Caller(third, room: "new", identity: "cid")
     }
 
+    /// As the coordinator does, whose broker has lost its records while the store has not.
+    @Test func roomThatWaitsForTheStoreRaisesItsEpochAndKeepsNobodyWaiting() throws {
+        let store = ReachableStore()
+        let third = try cluster.start {
+            $0.cluster?.prepare = { room, _ in
+                while room == "waiting", !store.isReached { try? await Task.sleep(for: .milliseconds(10)) }
+                return true
+            }
+        }
+        try cluster.meet(first, second, third)
+        let rooms = try #require(third.gateway.context.cluster)
+        let upgrade = HTTPAsk.upgrade(token: TestToken.joining("waiting", as: "cid"), path: "/v1/rtc")
+        let refused = try #require(try upgrade.answer(port: third.port))
+        #expect(refused.status == 503)
+        #expect(refused.fields["x-patchbay-error"] == "store_busy")
+        rooms.superseded("waiting", byNumber: 17)
+        try Patience.until("its epoch is raised") { rooms.epoch(of: "waiting")?.number == 18 }
+        #expect(!rooms.isHome(of: "waiting"))
+        store.isReached = true
+        try Patience.until("it is ready, in another epoch than it began with") { rooms.isHome(of: "waiting") }
+        _ = try Caller(third, room: "waiting", identity: "cid")
+    }
+
     /// The store of a node, as far as rooms ask for it.
     private final class ReachableStore: Sendable {
         private let state = Mutex(false)

@@ -135,6 +135,7 @@ extension ClusterRooms {
         let place = state.withLock { state -> Place? in
             guard let home = state.homes[room] else { return .unavailable }
             if home.isReady { return .here }
+            if home.isOverdue { return .storeUnavailable }
             state.homes[room]?.waiting.append(completion)
             return nil
         }

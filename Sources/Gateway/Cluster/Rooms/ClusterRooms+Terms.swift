@@ -10,14 +10,18 @@ internal import Wire
 /// The beginnings and ends of this node's terms as a room's home.
 extension ClusterRooms: ClusterNode.Rooms {
     func began(_ room: String, _ epoch: RoomEpoch, snapshot: [UInt8], former: NodeIdentity?) {
-        state.withLock { $0.homes[room] = Home(epoch: epoch) }
+        state.withLock { $0.homes[room] = Home(epoch, snapshot) }
         counters.count(former == nil ? .claimed : .takenOver)
+        Task { [self] in
+            try? await Task.sleep(for: Self.preparationMax)
+            answerWaiting(room, epoch)
+        }
         Task { [self] in
             let restored = restored(room, epoch, snapshot, former)
             let isPrepared = await prepare(room, restored?.image.room)
             guard isPrepared || restored != nil else { return giveUp(room, epoch) }
             // The term may have ended meanwhile, and another one may have begun.
-            guard state.withLock({ $0.homes[room]?.epoch.claim == epoch.claim }) else { return }
+            guard state.withLock({ $0.homes[room]?.claimed == epoch }) else { return }
             guard let restored else { return becameReady(room) }
             let shard = directory.claimVacant(room, for: Int(truncatingIfNeeded: epoch.claim % UInt64(mailboxes.count)))
             mailboxes[shard].send(.cluster(.restore(restored, done: { [weak self] in self?.becameReady(room) })))
@@ -29,16 +33,30 @@ extension ClusterRooms: ClusterNode.Rooms {
         let waiting = state.withLock { state in
             let waiting = state.homes[room]?.waiting ?? []
             state.homes[room]?.waiting = []
+            state.homes[room]?.snapshot = []
             state.homes[room]?.isReady = true
             return waiting
         }
         for completion in waiting { completion(.here) }
     }
 
+    /// Whoever asks for a room that waits for the store is told so after this time.
+    private static let preparationMax = Duration.seconds(3)
+
+    private func answerWaiting(_ room: String, _ claimed: RoomEpoch) {
+        let waiting = state.withLock { state -> [@Sendable (Place) -> Void] in
+            guard let home = state.homes[room], home.claimed == claimed, !home.isReady else { return [] }
+            state.homes[room]?.isOverdue = true
+            state.homes[room]?.waiting = []
+            return home.waiting
+        }
+        for completion in waiting { completion(.storeUnavailable) }
+    }
+
     /// Releases a new room that cannot be opened now. The next request for it claims it again.
     private func giveUp(_ room: String, _ epoch: RoomEpoch) {
         let waiting = state.withLock { state -> [@Sendable (Place) -> Void]? in
-            guard state.homes[room]?.epoch == epoch else { return nil }
+            guard state.homes[room]?.claimed == epoch else { return nil }
             return state.homes.removeValue(forKey: room)?.waiting
         }
         guard let waiting else { return }
@@ -74,13 +92,12 @@ extension ClusterRooms: ClusterNode.Rooms {
     }
 
     func collect(_ room: String, isLast: Bool, completion: @escaping @Sendable ([UInt8]) -> Void) {
-        // Before that, the record still has the snapshot from which the room is restored.
-        whenReady(room) { [self] _ in
-            guard isLast else { return collectReady(room, isLast: false, completion: completion) }
-            Task {
-                await handOver(room)
-                collectReady(room, isLast: true, completion: completion)
-            }
+        // A room that waits for the store does not keep its record from being written, nor itself from moving.
+        if let snapshot = state.withLock({ $0.homes[room].flatMap { $0.isReady ? nil : $0.snapshot } }) { return completion(snapshot) }
+        guard isLast else { return collectReady(room, isLast: false, completion: completion) }
+        Task {
+            await handOver(room)
+            collectReady(room, isLast: true, completion: completion)
         }
     }
 

@@ -24,11 +24,22 @@ final class ClusterRooms: Sendable {
     }
 
     struct Home {
+        /// That with which the term began. Identifies the term.
+        let claimed: RoomEpoch
+        /// The present one, which may have been raised.
         var epoch: RoomEpoch
+        /// That of the record, from which the room is being restored. Empty once it is ready.
+        var snapshot: [UInt8]
         /// Its session is known and a shard has restored its snapshot, so that joins may follow.
         var isReady = false
+        /// It has waited for the store for so long that nobody waits for it any more.
+        var isOverdue = false
         let since = Instant.now
         var waiting: [@Sendable (Place) -> Void] = []
+
+        init(_ epoch: RoomEpoch, _ snapshot: [UInt8]) {
+            (claimed, self.epoch, self.snapshot) = (epoch, epoch, snapshot)
+        }
     }
 
     struct State {
