@@ -29,8 +29,10 @@ struct Transcript: Sendable {
     var entries: [Entry] = []
 
     var segments: [TranscriptSegment] { entries.map(\.segment) }
-    /// Those that went into the audit log.
-    var recorded: [TranscriptSegment] { entries.filter { $0.recordedAt != nil }.map(\.segment) }
+    /// Those that have gone into the audit log since a time.
+    func recorded(since time: Instant) -> [TranscriptSegment] {
+        entries.filter { $0.recordedAt.map { $0 >= time } ?? false }.map(\.segment)
+    }
 
     /// Decides whether a revision belongs in the audit log: if it is final, was interrupted, or replaces one that is there.
     ///

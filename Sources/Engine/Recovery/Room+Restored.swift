@@ -19,8 +19,8 @@ extension Room {
     mutating func reportLoss() {
         guard case .restored(let reason) = phase else { return }
         phase = .open
-        // The earlier node may have ended before it stored them. The store ignores what it has.
-        for segment in transcript.recorded { recordTranscript(segment) }
+        // A node that is lost may not have stored the latest ones. The store ignores what it has.
+        if reason == .nodeLost { for segment in transcript.recorded(since: now.before(Self.unstoredMax)) { recordTranscript(segment) } }
         stopRecording(nil, .failed)
         for index in 0..<tracks.count where tracks[at: index].info.mode == .live { interruptTalk(at: index, .silence) }
         for sid in tracks.playouts.keys { clear(sid, because: reason) }
@@ -28,6 +28,9 @@ extension Room {
         if members.independentCount > 0 { reportAttendance(true) }
         for participant in members.participants { report(.away, of: participant) }
     }
+
+    /// Age of the oldest segments that a lost node may not have stored, in milliseconds.
+    private static var unstoredMax: UInt32 { 30_000 }
 
     /// Clears an `ahead` track whose queue is lost. Its pending clears are completed here, because no queue reports their end.
     private mutating func clear(_ sid: TrackSID, because reason: RestoreReason) {

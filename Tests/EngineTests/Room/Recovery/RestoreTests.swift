@@ -57,6 +57,8 @@ struct RestoreTests {
         let said: [Room.TranscribedSegment] = world.auditEvents.compactMap { if case .transcribed(let said) = $0 { said } else { nil } }
         #expect(world.auditEvents.count == 1 && said.map(\.segment.text) == ["s1 3"])
         #expect(said.first?.began == .seconds(-2))
+        try world.loseNode(.moved, over: settings)
+        #expect(world.auditEvents.isEmpty, "a node that gives a room away has stored them")
         try world.loseNode(over: RoomSettings(reporting: .events))
         #expect(world.auditEvents.isEmpty, "no text leaves a room whose session is not logged")
     }
