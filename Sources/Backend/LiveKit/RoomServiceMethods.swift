@@ -1,5 +1,6 @@
 internal import Engine
 internal import HTTPServer
+internal import HTTPTypes
 internal import Identity
 internal import LiveKitProtocol
 internal import Wire
@@ -71,8 +72,12 @@ struct RoomServiceMethods: Sendable {
         let names = Set(request.names)
         var open = try await rooms.snapshots().filter { names.isEmpty || names.contains($0.info.name) }
         // Those whose home has ended go on here.
-        for name in names.subtracting(open.map(\.info.name)).prefix(Self.soughtMax) where try await rooms.isOpen(name) {
-            open.append(try await rooms.detail(of: name).snapshot)
+        for name in names.subtracting(open.map(\.info.name)).prefix(Self.soughtMax) {
+            do {
+                open.append(try await rooms.detail(of: name).snapshot)
+            } catch {
+                if error.status != .notFound { throw error }
+            }
         }
         var response = LiveKitListRoomsResponse()
         response.rooms = open.map(LiveKitRoom.init)
