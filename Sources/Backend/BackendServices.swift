@@ -67,7 +67,7 @@ package struct BackendServices: Sendable {
                 room.hasPrefix(Session.roomPrefix) || CallRooms.isCallRoom(room) || reportsAllRooms ? rooms.reporting(of: room) : .nothing
             },
             joinError: { room, identity in
-                // Only the coordinator knows the members of calls. It removes others from rooms at other nodes.
+                // Only the coordinator knows the members of calls, and is asked by other nodes.
                 rooms.joinError(for: room) ?? (homes?.coordinates() == false ? nil : inbox.rooms.joinError(for: identity, in: room))
             },
             briefing: rooms.briefing,

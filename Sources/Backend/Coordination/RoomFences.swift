@@ -6,7 +6,7 @@ package import Wire
 /// A home that is cut off goes on with its rooms, while other nodes take them over. Its participants seem to leave, and its rooms end. It
 /// reports this once it is reachable again, to the coordinator of that time, which asks for each report whether it is admitted.
 ///
-/// A node that has just become the coordinator knows no epochs. Homes announce their rooms to it at once, with their epochs. Until then
+/// A node that has just become the coordinator knows no epochs. Homes announce their rooms to it, with their epochs, within a second. Until then
 /// every report is admitted.
 package struct RoomFences {
     /// Beyond it, the rooms that have reported nothing for the longest time are forgotten. All reports about them are admitted again.
@@ -25,7 +25,7 @@ package struct RoomFences {
     package mutating func admit(_ report: NodeMessage.RoomReport, at now: Instant) -> Bool {
         if let known = epochs[report.room], report.epoch < known { return false }
         _ = epochs.advance(to: now)
-        // Nothing is left that a home of the past could harm, and a broker that has lost its records counts a new room's epochs from 1.
+        // A broker that has lost its records counts a new room's epochs from 1.
         epochs[report.room] = report.isLast ? nil : report.epoch
         return true
     }

@@ -6,7 +6,8 @@ internal import Wire
 /// The messages that this node sends: to the coordinator, and to rooms at their homes.
 ///
 /// They wait while their destination is not known, those to the coordinator together, and those to each room apart. If a node ends, what
-/// was on its way to it comes before everything later. So messages to the coordinator, and commands to one room, arrive in order.
+/// was on its way to it comes before everything later. So messages to the coordinator, and commands to one room, arrive in order, except
+/// that a node that gives up its part while it runs passes messages on: those may arrive later than what its successor is sent at once.
 final class OutgoingMessages: Sendable {
     /// The cluster, as far as messages need to know it. Closures that are not asynchronous are called within a lock.
     struct Cluster: Sendable {
@@ -191,7 +192,7 @@ final class OutgoingMessages: Sendable {
             switch await home(of: room, askingBroker: !isBrokerAway) {
             case .here where cluster.isOpenHere(room): deliver(to: room, accept)
             case .elsewhere(let node): state.withLock { passAll(to: room, at: node, &$0) }
-            // It is open nowhere, so that its commands mean nothing any more. Later ones may follow its opening.
+            // No node has it, so that there is nobody whom its commands concern. Later ones may follow its opening.
             case .here, .draining: state.withLock { drop(count, to: room, &$0) }
             // Its commands are addressed again soon.
             case .unavailable: isBrokerAway = true
