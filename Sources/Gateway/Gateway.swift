@@ -181,7 +181,7 @@ extension GatewayContext {
         let isPublic = settings.edge.publishesOperations
         let published = operations.filter { isPublic || !OperationRoutes.sensitivePaths.contains($0.path.description) }
         let pages = settings.edge.servesPages ? WebPages.routes(release: settings.release) : []
-        let joins = [OperationRoutes.webSocket, OperationRoutes.validation(mailboxes, rooms, keysInUse)]
+        let joins = [OperationRoutes.webSocket, OperationRoutes.validation(mailboxes, rooms, keysInUse, self.joins)]
         let administration = RoomRoutes.routes(rooms, keys: keysInUse) + OperatorRoutes.routes(context)
         let routes = published + joins + pages + administration + others
         let document = OperationRoutes.document(of: routes, version: settings.version)

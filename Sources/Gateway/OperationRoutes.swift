@@ -48,7 +48,7 @@ enum OperationRoutes {
     /// `/v1/rtc/validate`: tells web pages, which cannot read the response to a failed upgrade, why it failed.
     ///
     /// - Parameter shards: the shards' mailboxes. Any shard can tell.
-    static func validation(_ shards: [Mailbox<ShardMessage>], _ rooms: RoomService, _ keys: KeysInUse) -> Route {
+    static func validation(_ shards: [Mailbox<ShardMessage>], _ rooms: RoomService, _ keys: KeysInUse, _ joins: JoinChecks?) -> Route {
         Route(
             .get, "/v1/rtc/validate", "Whether a token would be admitted by the WebSocket; refused in the same way",
             access: .verifiedElsewhere("room"),
@@ -64,11 +64,12 @@ enum OperationRoutes {
             var answer = Result<JoinRequest, HTTPError>.failure(.draining)
             for await only in answers { answer = only }
             let join = try answer.get()
+            if let check = join.check { try await joins?.require(check) }
             return try .json(ValidJoin(room: join.room, identity: join.admission.identity.text))
         }
     }
 
-    /// In a cluster, only the home of a room knows who may join it. A token that is not valid is refused by any node.
+    /// In a cluster, only the home of a room knows whether it is full, and asks the coordinator about some joins. A token that is not valid is refused by any node.
     private static func checkIsHome(ofRoomIn request: HTTPServerRequest, _ rooms: RoomService, _ keys: KeysInUse) async throws(HTTPError) {
         guard rooms.isInCluster, let text = try? ConnectionAdmission.token(of: request),
             let token = try? TokenVerifier().verify(text, keys: keys.current, now: WallClock.seconds), let grant = try? JoinGrant(token)

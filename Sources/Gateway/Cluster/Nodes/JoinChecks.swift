@@ -29,9 +29,7 @@ struct JoinChecks: Sendable {
     enum Outcome: Sendable {
         case admitted
         case refused(HTTPError)
-        /// The coordinator is not known.
-        case noCoordinator
-        /// It does not answer.
+        /// The coordinator is not known, or does not answer.
         case unavailable
     }
 
@@ -60,7 +58,7 @@ struct JoinChecks: Sendable {
     }
 
     func ask(_ check: JoinCheck) async -> Outcome {
-        guard let node = coordinator() else { return .noCoordinator }
+        guard let node = coordinator() else { return .unavailable }
         guard node != cluster.identity.description else { return error(check).map(Outcome.refused) ?? .admitted }
         // Encoding strings cannot fail.
         guard let address = cluster.other(named: node)?.address.flatMap(NodeAddress.init),
@@ -76,6 +74,15 @@ struct JoinChecks: Sendable {
             else { return .unavailable }
             return .refused(HTTPError(code, refusal.message))
         default: return .unavailable
+        }
+    }
+
+    /// - Throws: why the participant may not join.
+    func require(_ check: JoinCheck) async throws(HTTPError) {
+        switch await ask(check) {
+        case .admitted: break
+        case .refused(let error): throw error
+        case .unavailable: throw .homeUnavailable
         }
     }
 

@@ -115,8 +115,8 @@ final class HeldUpgrades {
             admission.admit(check)
             serve(number)
         case .refused(let error): refuse(number, error)
-        case .noCoordinator where entry.destination.resumes: serve(number)
-        case .noCoordinator, .unavailable: retry(number)
+        case .unavailable where entry.destination.resumes: serve(number)
+        case .unavailable: retry(number)
         }
     }
 

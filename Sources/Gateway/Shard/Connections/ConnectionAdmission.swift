@@ -16,8 +16,9 @@ final class ConnectionAdmission {
     private let rooms: RoomHost
     private let channels: Channels
     private let drain: DrainCoordinator
-    /// Joins that the coordinator has admitted, until they follow.
-    private var admitted = RecentTable<JoinCheck, Void>(keeping: 10_000, for: .seconds(10))
+    /// When the coordinator has admitted joins, which follow.
+    private var admitted = RecentTable<JoinCheck, Instant>(keeping: 10_000, for: admissionSpan)
+    private static let admissionSpan = Duration.seconds(5)
 
     init(_ context: ShardContext, _ rooms: RoomHost, _ channels: Channels, _ drain: DrainCoordinator) {
         self.context = context
@@ -79,16 +80,13 @@ final class ConnectionAdmission {
     /// The coordinator admits a join, which follows.
     func admit(_ check: JoinCheck) {
         _ = admitted.advance(to: context.now)
-        admitted[check] = ()
+        admitted[check] = context.now
     }
 
     /// Whether the coordinator would have to be asked about a join, and was not.
-    private func isUnchecked(_ token: AccessToken, _ grant: JoinGrant) -> Bool {
-        guard let cluster = gateway.cluster, let check = JoinCheck(token, grant), !cluster.isHome(of: RoomHomes.coordinatorRoom) else {
-            return false
-        }
-        defer { admitted[check] = nil }
-        return admitted[check] == nil
+    private func isUnchecked(_ check: JoinCheck?) -> Bool {
+        guard let check, let cluster = gateway.cluster, !cluster.isHome(of: RoomHomes.coordinatorRoom) else { return false }
+        return admitted[check].map { context.now - $0 > Self.admissionSpan } ?? true
     }
 
     /// URLs of other nodes for a client's `hello`, without nodes that drain.
@@ -198,6 +196,7 @@ final class ConnectionAdmission {
         if let error = gateway.auditEvents?.joinError(grant.room, grant.identity) { throw error }
         if let error = gateway.dispatch?.registry.joinError(job: DispatchRegistry.job(in: token.attributes)) { throw error }
         let settings = try roomSettings(for: token, grant)
+        let check = JoinCheck(token, grant)
         var admission = Admission(
             token, grant, autoSubscribe: request.query("auto_subscribe") != "false", server: gateway.settings.serverInfo,
             now: WallClock.seconds)
@@ -209,7 +208,7 @@ final class ConnectionAdmission {
         }
         return JoinRequest(
             admission: admission, lastSeq: request.query("last_seq").flatMap(UInt64.init), room: grant.room, settings: settings,
-            startedAt: request.receivedAt, forwarder: forwarder, resumesOnly: isUnchecked(token, grant))
+            startedAt: request.receivedAt, forwarder: forwarder, check: check, resumesOnly: isUnchecked(check))
     }
 
     private func isFull(_ name: String, for admission: Admission) -> Bool {

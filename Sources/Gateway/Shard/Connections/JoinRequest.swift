@@ -12,12 +12,14 @@ final class JoinRequest: Sendable {
     let startedAt: Instant
     /// The node through which the client reaches this one; nil for a connection of its own.
     let forwarder: String?
+    /// Nil if the room's home decides alone.
+    let check: JoinCheck?
     /// Whether the participant may join anew is not known (`JoinChecks`).
     let resumesOnly: Bool
 
     init(
         admission: Admission, lastSeq: UInt64?, room: String, settings: RoomSettings, startedAt: Instant, forwarder: String? = nil,
-        resumesOnly: Bool = false
+        check: JoinCheck? = nil, resumesOnly: Bool = false
     ) {
         self.admission = admission
         self.lastSeq = lastSeq
@@ -25,7 +27,7 @@ final class JoinRequest: Sendable {
         self.settings = settings
         self.startedAt = startedAt
         self.forwarder = forwarder
-        self.resumesOnly = resumesOnly
+        (self.check, self.resumesOnly) = (check, resumesOnly)
     }
 
     /// The same join without the attempt to resume; `hello` says that nothing was resumed.
@@ -34,7 +36,7 @@ final class JoinRequest: Sendable {
         admission.resuming = ""
         return JoinRequest(
             admission: admission, lastSeq: nil, room: room, settings: settings, startedAt: startedAt, forwarder: forwarder,
-            resumesOnly: resumesOnly)
+            check: check, resumesOnly: resumesOnly)
     }
 }
 
