@@ -55,7 +55,7 @@ extension RoomRecovery {
     func prepare(_ room: String, _ restored: RoomInfo?, _ log: Logger?) async -> Bool {
         guard room != RoomHomes.coordinatorRoom else {
             // A coordinator that did not know the calls would end them.
-            await persist(room, "the store does not answer, so that calls and dispatch have to wait", log) { try await continueCalls() }
+            await persist(room, "calls and dispatch wait for the store", log) { try await continueCalls() }
             return true
         }
         guard let restored else {
@@ -68,7 +68,7 @@ extension RoomRecovery {
             }
         }
         if Session.id(ofRoom: room) != nil {
-            await persist(room, "the store does not answer, so that a session's room has to wait", log) { try await loadSession(of: room) }
+            await persist(room, "a session's room waits for the store", log) { try await loadSession(of: room) }
         }
         // Participants need not wait for the writes before it.
         Task {
