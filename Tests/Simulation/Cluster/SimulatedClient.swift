@@ -38,8 +38,10 @@ final class SimulatedClient {
         world.after(.seconds(2)) { [self] in if self.attempt == attempt, connection == nil { seek() } }
         guard let target else { return }
         let run = target.run
+        // As requests about a room do.
+        let ifOpen = world.random.chance(0.2)
         world.after(world.draw(upTo: world.swarm.latencyMax)) { [self] in
-            target.receive { [self] in if target.run == run { target.want(room, for: index, attempt: attempt) } }
+            target.receive { [self] in if target.run == run { target.want(room, for: index, attempt: attempt, ifOpen: ifOpen) } }
         }
     }
 

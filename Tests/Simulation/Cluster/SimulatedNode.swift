@@ -237,10 +237,12 @@ final class SimulatedNode {
 
     // MARK: Clients and the store
 
-    func want(_ room: String, for client: Int, attempt: Int) {
+    /// - Parameter ifOpen: the room is not to begin.
+    func want(_ room: String, for client: Int, attempt: Int, ifOpen: Bool) {
         lastID += 1
-        requesters[RequesterID(lastID)] = (client, attempt, world.now)
-        handle(.wanted(room: room, by: RequesterID(lastID)))
+        let requester = RequesterID(lastID)
+        requesters[requester] = (client, attempt, world.now)
+        handle(ifOpen ? .sought(room: room, by: requester) : .wanted(room: room, by: requester))
     }
 
     /// - Returns: false if this node is not the room's home.
