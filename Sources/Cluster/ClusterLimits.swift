@@ -22,6 +22,9 @@ package enum ClusterLimits {
     package static let passInterval: Duration = .milliseconds(20)
     /// The time before another attempt after the broker did not answer.
     package static let retryInterval: Duration = .milliseconds(500)
+    /// The time before another attempt after the broker refused a record. Two homes of a room have to agree on one within 5 s: as soon as the
+    /// broker accepts records, one of them writes, and the other one finds that by its confirmation.
+    package static let refusalInterval: Duration = .milliseconds(800)
     /// Reads and writes for one claim of a room, if other nodes claim it at the same time.
     package static let claimAttemptsMax = 5
     /// The bucket forgets records that have not been written for this time. Until then, those of ended rooms tell a home that was cut off.

@@ -27,7 +27,7 @@ struct RefusedRecordTests {
         let (node, recorded) = try refusedNode()
         for _ in 0..<3 {
             #expect(node.handle(.changed(room: "r")).isEmpty)
-            #expect(node.pass(ClusterLimits.confirmationInterval - .milliseconds(20)).isEmpty)
+            #expect(node.pass(ClusterLimits.refusalInterval - .milliseconds(20)).isEmpty)
             #expect(node.pass(.milliseconds(40)) == [.read(room: "r")])
             #expect(node.handle(.read(room: "r", stored(recorded, revision: 2))) == [.collect(room: "r", isLast: false)])
             node.handle(.collected(room: "r", snapshot: [1, 2, 3]))
@@ -38,7 +38,7 @@ struct RefusedRecordTests {
     @Test func repliesDoNotWaitForARecordThatIsRefused() throws {
         let (node, recorded) = try refusedNode()
         #expect(node.handle(.promised(room: "r", PromiseID(1))) == [.kept(PromiseID(1))])
-        node.pass(ClusterLimits.confirmationInterval + .milliseconds(20))
+        node.pass(ClusterLimits.refusalInterval + .milliseconds(20))
         node.handle(.read(room: "r", stored(recorded, revision: 2)))
         node.handle(.collected(room: "r", snapshot: [1, 2]))
         node.handle(.written(room: "r", .success(3)))
@@ -65,7 +65,7 @@ struct RefusedRecordTests {
 
     @Test func refusalIsToldAgainAfterAnAcceptedRecord() throws {
         let (node, recorded) = try refusedNode()
-        node.pass(ClusterLimits.confirmationInterval + .milliseconds(20))
+        node.pass(ClusterLimits.refusalInterval + .milliseconds(20))
         node.handle(.read(room: "r", stored(recorded, revision: 2)))
         node.handle(.collected(room: "r", snapshot: [1]))
         node.handle(.written(room: "r", .success(3)))
@@ -77,7 +77,7 @@ struct RefusedRecordTests {
 
     @Test func refusedHomeStillNoticesATakeover() throws {
         let (node, recorded) = try refusedNode()
-        node.pass(ClusterLimits.confirmationInterval + .milliseconds(20))
+        node.pass(ClusterLimits.refusalInterval + .milliseconds(20))
         let other = NodeIdentity(name: "b", incarnation: 1)
         let taken = RoomRecord(epoch: RoomEpoch(number: recorded.epoch.number + 1, claim: 1), home: other, snapshot: [1])
         #expect(node.handle(.read(room: "r", stored(taken, revision: 3))) == [.ended(room: "r", .lost(to: other))])

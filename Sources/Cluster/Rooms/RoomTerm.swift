@@ -208,7 +208,7 @@ struct RoomTerm {
         giveBack()
         let kept = ending == nil ? promises.given : []
         if ending == nil { promises = Promises() }
-        doubtRevision(at: wasLast ? now : now + ClusterLimits.confirmationInterval)
+        doubtRevision(at: wasLast ? now : now + ClusterLimits.refusalInterval)
         defer { isRefused = true }
         return isRefused ? .continues(kept: kept) : .refused(reason, kept: kept)
     }
