@@ -182,10 +182,12 @@ final class SimulatedNode {
             ask(.read(room: room, .failure(.unavailable))) { [world] in .read(room: room, .success(world.broker.read(room))) }
         case .write(let room, let record, let revision):
             let bytes = world.encoded(record, by: self)
+            let isLast = rooms[room]?.isClosed == true && record.home == nil && record.snapshot.isEmpty
+            let accepted = rooms[room]?.accepted ?? []
             ask(.written(room: room, .failure(.unavailable))) { [self] in
                 let result = world.broker.write(bytes, of: room, after: revision)
-                // The room is over, whether or not this node learns of it.
-                if case .success = result, rooms[room]?.isClosed == true, record.home == nil, record.snapshot.isEmpty { noteClosed(room) }
+                // The room is over, whether or not this node learns of it, or has given it up meanwhile.
+                if case .success = result, isLast { world.noteClosed(room, accepted) }
                 return .written(room: room, result)
             }
         case .collect(let room, let isLast):
