@@ -34,7 +34,9 @@ final class SimulatedClient {
         attempt += 1
         let attempt = attempt
         let reachable = world.nodes.filter { $0.isUp && !$0.isCutFromClients }
-        let target = hint.flatMap { hint in reachable.first { $0 === hint } } ?? world.random.pick(reachable)
+        // As through a load balancer, which notices a drain after a while.
+        let ready = world.random.chance(0.3) ? reachable : reachable.filter { !$0.isDraining }
+        let target = hint.flatMap { hint in reachable.first { $0 === hint } } ?? world.random.pick(ready.isEmpty ? reachable : ready)
         world.after(.seconds(2)) { [self] in if self.attempt == attempt, connection == nil { seek() } }
         guard let target else { return }
         let run = target.run
