@@ -1,6 +1,6 @@
 package import Wire
 
-/// Inputs and effects of a node's decisions.
+/// The inputs and effects of a node's decisions.
 extension ClusterStateMachine {
     package enum Input: Sendable {
         case connected
@@ -44,7 +44,7 @@ extension ClusterStateMachine {
         case began(room: String, RoomEpoch, snapshot: [UInt8], former: NodeIdentity?)
         case raised(room: String, RoomEpoch)
         case ended(room: String, EndReason)
-        /// The broker refuses the room's snapshots. Told once until it has accepted one.
+        /// The broker refuses the room's snapshots. Reported once, and again only after it has accepted one.
         case refused(room: String, String)
         case kept(PromiseID)
         case broken(PromiseID)
@@ -71,7 +71,49 @@ extension ClusterStateMachine {
     }
 }
 
-/// Who has asked for a room's home.
+/// The inputs and results of one term.
+extension RoomTerm {
+    enum Operation {
+        case reading, collecting, writing
+    }
+
+    /// Why the record will be written for the last time.
+    enum Ending {
+        /// The room is over.
+        case closed
+        /// Another node is to go on with it.
+        case moved
+    }
+
+    enum Promised {
+        case waits
+        /// The broker refuses the record, and the room goes on without it.
+        case kept
+        /// The room is ending, so that nothing can be promised any more.
+        case broken
+    }
+
+    enum Step {
+        case read
+        /// A snapshot is needed; it is the last one if the room is to move.
+        case collect(isLast: Bool)
+        case write(RoomRecord, after: UInt64)
+    }
+
+    enum Outcome {
+        case continues(kept: [PromiseID])
+        /// The store accepts durable effects again.
+        case raised(kept: [PromiseID])
+        /// The first refusal since a record was accepted.
+        case refused(String, kept: [PromiseID])
+        /// The last write is done.
+        case ended(Ending, kept: [PromiseID])
+        /// Another node is the room's home, or has been.
+        case lost(to: NodeIdentity?)
+    }
+}
+
+/// Identifies a request for a room's home.
 package struct RequesterID: Hashable, Sendable {
     package let number: UInt64
     package init(_ number: UInt64) { self.number = number }

@@ -5,18 +5,6 @@ internal import Wire
 ///
 /// At most one read, snapshot or write is under way at a time. Promises are replies that may be sent once the record holds what they promise.
 struct RoomTerm {
-    enum Operation {
-        case reading, collecting, writing
-    }
-
-    /// Why the record will be written for the last time.
-    enum Ending {
-        /// The room is over.
-        case closed
-        /// Another node is to go on with it.
-        case moved
-    }
-
     private(set) var epoch: RoomEpoch
     /// Replaces `epoch` with the next write, because durable effects of the present one are refused.
     private var raisedEpoch: RoomEpoch?
@@ -44,6 +32,25 @@ struct RoomTerm {
         var raisedEpoch: RoomEpoch?
     }
 
+    /// When the record may be written or read, and when it must be.
+    private struct Schedule {
+        /// The earliest time of the next read or write, except for confirmation.
+        var notBefore: Instant
+        /// When to read the record if there is nothing to write.
+        var confirmAt: Instant
+        /// When to write it even if nothing has changed.
+        let refreshAt: Instant
+        /// When the writes so far conform to `writeInterval` on average.
+        private let paidOffAt: Instant
+
+        init(writtenAt now: Instant, after previous: Schedule? = nil) {
+            paidOffAt = max(previous?.paidOffAt ?? now, now) + ClusterLimits.writeInterval
+            notBefore = paidOffAt + (.zero - ClusterLimits.writeBurst)
+            confirmAt = now + ClusterLimits.confirmationInterval
+            refreshAt = now + ClusterLimits.refreshInterval
+        }
+    }
+
     private struct Promises {
         /// Since the snapshot under way was collected.
         var given: [PromiseID] = []
@@ -69,14 +76,6 @@ struct RoomTerm {
     // MARK: Wishes
 
     mutating func changed() { isDirty = true }
-
-    enum Promised {
-        case waits
-        /// The broker refuses the record, and the room goes on without it.
-        case kept
-        /// The room is ending, so that nothing can be promised any more.
-        case broken
-    }
 
     mutating func promise(_ id: PromiseID) -> Promised {
         guard ending == nil else { return .broken }
@@ -110,13 +109,6 @@ struct RoomTerm {
     }
 
     // MARK: Steps
-
-    enum Step {
-        case read
-        /// A snapshot is needed; it is the last one if the room is to move.
-        case collect(isLast: Bool)
-        case write(RoomRecord, after: UInt64)
-    }
 
     /// The next step, which is then under way.
     mutating func next(at now: Instant) -> Step? {
@@ -164,18 +156,6 @@ struct RoomTerm {
     }
 
     // MARK: Answers
-
-    enum Outcome {
-        case continues(kept: [PromiseID])
-        /// The store accepts durable effects again.
-        case raised(kept: [PromiseID])
-        /// The first refusal since a record was accepted.
-        case refused(String, kept: [PromiseID])
-        /// The last write is done.
-        case ended(Ending, kept: [PromiseID])
-        /// Another node is the room's home, or has been.
-        case lost(to: NodeIdentity?)
-    }
 
     mutating func written(_ result: Result<UInt64, BrokerError>, at now: Instant) -> Outcome {
         operation = nil
