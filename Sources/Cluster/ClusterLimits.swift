@@ -22,8 +22,8 @@ package enum ClusterLimits {
     package static let passInterval: Duration = .milliseconds(20)
     /// The time before another attempt after the broker did not answer.
     package static let retryInterval: Duration = .milliseconds(500)
-    /// The time before another attempt after the broker refused a record. Two homes of a room have to agree on one within 5 s: as soon as the
-    /// broker accepts records, one of them writes, and the other one finds that by its confirmation.
+    /// The time before another attempt after the broker refused a record. With `confirmationInterval` it is below 5 s, so that one of two homes
+    /// of a room gives way in that time once the broker accepts records.
     package static let refusalInterval: Duration = .milliseconds(800)
     /// Reads and writes for one claim of a room, if other nodes claim it at the same time.
     package static let claimAttemptsMax = 5

@@ -19,7 +19,7 @@ package final class ClusterNode: Sendable {
         func collect(_ room: String, isLast: Bool, completion: @escaping @Sendable ([UInt8]) -> Void)
         /// A room that stood still goes on here.
         func resumed(_ room: String)
-        /// The broker refuses the room's snapshots, so that changes do not outlive this node. Called once until it has accepted one.
+        /// The broker refuses the room's snapshots, so that changes do not outlive this node. Called once, and again only after it has accepted one.
         func refused(_ room: String, reason: String)
         /// Another node of this name was first, and this one has to end.
         func nameTaken()
@@ -50,7 +50,7 @@ package final class ClusterNode: Sendable {
     private let inbox = Mutex(Inbox())
     /// When this node last received a beat of its own, on the monotonic clock, in nanoseconds.
     private let echoedAt = Atomic<UInt64>(0)
-    /// When the loop ran last.
+    /// When the latest turn of the loop began.
     private let ranAt = Atomic<UInt64>(Instant.now.nanoseconds)
     /// When its beats began to come back after a silence.
     private let heardSince = Atomic<UInt64>(0)
@@ -144,13 +144,13 @@ package final class ClusterNode: Sendable {
     /// Whether the broker returns this node's beats. If not, the silence of others says nothing about them.
     package var hearsItself: Bool { echoAge < ClusterLimits.echoSilence }
 
-    /// The time from the latest beat of this node that the broker has returned until the loop ran last. So it does not include time in which
-    /// the process was suspended: whoever asks first after that must not believe that the broker is away.
+    /// The time from the latest beat of this node that the broker returned to the latest turn of the loop. It excludes time in which the process
+    /// was suspended: otherwise, the first caller after a suspension would conclude that the broker is away.
     package var echoAge: Duration {
         Instant(nanoseconds: ranAt.load(ordering: .acquiring)) - Instant(nanoseconds: echoedAt.load(ordering: .acquiring))
     }
 
-    /// Time in which the process was suspended is neither silence of the broker nor part of the wait for a promise.
+    /// Excludes time in which the process was suspended from the broker's silence and from the waits of promises.
     private func noteRun(at now: Instant) {
         let gap = now - Instant(nanoseconds: ranAt.exchange(now.nanoseconds, ordering: .acquiringAndReleasing))
         guard gap >= ClusterLimits.suspensionMin else { return }

@@ -77,7 +77,7 @@ struct ClusterNodeTests {
         }
     }
 
-    /// Whoever asks first after a suspension must not believe that the broker is away, and promise nothing.
+    /// The first caller after a suspension must not conclude that the broker is away, and so promise nothing.
     @Test func suspensionIsNoSilenceOfTheBroker() async throws {
         let suspended = try await Node("n1", on: server)
         try await until("its beats come back") { suspended.node.hearsItself }

@@ -23,13 +23,13 @@ package enum NodeRelayOutcome: Sendable, Hashable {
     case taken
     /// Too many messages are waiting.
     case refused
-    /// The message reports about a room that another node has taken over since; it must change nothing.
+    /// A report about a room that another node has taken over since. It is ignored.
     case outdated
 }
 
 /// A message to the dispatch service, from a room or from another service.
 ///
-/// What a room reports carries the epoch in which this node is its home: nil without a cluster, and from a node of an earlier version.
+/// Reports about a room carry the epoch of its home; nil without a cluster, and from nodes of earlier versions.
 package enum DispatchServiceMessage: Sendable, Hashable, Codable {
     /// A session or a call asks for an assistant.
     case create(JobRequest)

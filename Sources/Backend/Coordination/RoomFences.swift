@@ -1,15 +1,14 @@
 internal import Engine
 package import Wire
 
-/// The highest epochs of rooms, as far as their reports have told: what a home of the past reports changes nothing.
+/// The highest epoch in which each room has reported: reports from former homes are ignored.
 ///
-/// A home that is cut off goes on with its rooms, while other nodes take them over. Its participants seem to leave, and its rooms end. It
-/// reports this once it is reachable again, to the coordinator of that time, which asks for each report whether it is admitted.
+/// A home that is cut off continues its rooms while other nodes take them over. From its point of view, the participants leave and the rooms
+/// end. It reports this to the coordinator once it can reach it again.
 ///
-/// A node that has just become the coordinator knows no epochs. Homes announce their rooms to it, with their epochs, within a second. Until then
-/// every report is admitted.
+/// A new coordinator knows no epochs, and admits every report until the homes have announced their rooms, within about a second.
 package struct RoomFences {
-    /// Beyond it, the rooms that have reported nothing for the longest time are forgotten. All reports about them are admitted again.
+    /// Maximum number of rooms. Beyond it, the rooms that have been silent for longest are forgotten, and reports about them admitted again.
     package static let roomsMax = 200_000
     /// A room that has reported nothing for this time, or for twice as long, is forgotten: the broker forgets records
     /// (`ClusterLimits.recordAgeMax`), and then counts a room's epochs anew.
@@ -21,18 +20,18 @@ package struct RoomFences {
         epochs = RecentTable(keeping: roomsMax, for: Self.span)
     }
 
-    /// Whether what a room's home reports may change something: unless the room has reported in a higher epoch.
+    /// Whether a report takes effect: not if the room has reported in a higher epoch.
     package mutating func admit(_ report: NodeMessage.RoomReport, at now: Instant) -> Bool {
         if let known = epochs[report.room], report.epoch < known { return false }
         _ = epochs.advance(to: now)
-        // A broker that has lost its records counts a new room's epochs from 1.
+        // After the broker has lost its records, a new room of that name begins with epoch 1.
         epochs[report.room] = report.isLast ? nil : report.epoch
         return true
     }
 }
 
 extension NodeMessage {
-    /// Something that a room's home reports about it.
+    /// The origin of a report about a room.
     package struct RoomReport: Sendable, Hashable {
         package let room: String
         package let epoch: RoomEpoch

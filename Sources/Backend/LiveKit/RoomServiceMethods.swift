@@ -71,7 +71,7 @@ struct RoomServiceMethods: Sendable {
     private func listRooms(_ request: LiveKitListRoomsRequest, _: HTTPServerRequest) async throws -> LiveKitListRoomsResponse {
         let names = Set(request.names)
         var open = try await rooms.snapshots().filter { names.isEmpty || names.contains($0.info.name) }
-        // Those whose home has ended go on here.
+        // Rooms whose home has ended continue at this node.
         for name in names.subtracting(open.map(\.info.name)).prefix(Self.soughtMax) {
             do {
                 open.append(try await rooms.detail(of: name).snapshot)

@@ -57,10 +57,10 @@ package struct RoomService: Sendable {
     /// Notifies the other nodes of a cluster. Returns when the notice has taken effect on all of them, or after two seconds.
     package func notifyOtherNodes(_ notice: NodeNotice) async { await shards.cluster?.notify(notice) }
 
-    /// What the other nodes of a cluster have.
+    /// The elements that the other nodes of a cluster reported.
     struct Elsewhere<Element> {
         var elements: [Element] = []
-        /// Nothing of a node that runs is missing.
+        /// All running nodes have answered.
         var isComplete = true
 
         /// - Throws: `HTTPError` with status 503 if something may be missing.

@@ -1,6 +1,6 @@
 /// Records of the bucket.
 extension NATSBroker {
-    /// The server accepts records with snapshots of so many bytes.
+    /// Size of the largest snapshot that the server accepts, in bytes.
     package var snapshotBytesMax: Int { max(0, exchange.payloadMax - NATSLimits.recordFieldsBytesMax) }
 
     /// The stream's leader answers, unlike direct reads, which replicas answer too.

@@ -133,7 +133,7 @@ enum NATSLimits {
     static let outgoingBytesMax = 16 << 20
     /// The server accepts lines of 4,096 bytes: two subjects, numbers and a verb.
     static let subjectBytesMax = 1_024
-    /// Of a record without its snapshot, with the message's headers.
+    /// Size of a record's fields other than the snapshot, including the message's headers, in bytes.
     static let recordFieldsBytesMax = 4_096
 }
 

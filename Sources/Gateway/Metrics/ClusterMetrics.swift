@@ -27,7 +27,7 @@ final class ClusterCounters: Sendable {
         /// Another node has taken it over.
         case lost
         case snapshotUnreadable = "snapshot_unreadable"
-        /// By the broker, since it accepted one.
+        /// The broker refuses a room's snapshots. Counted once, and again only after it has accepted one.
         case snapshotRefused = "snapshot_refused"
     }
 

@@ -149,7 +149,7 @@ struct ClusterRoomTests {
         _ = try Caller(third, room: "new", identity: "cid")
     }
 
-    /// As the coordinator does, whose broker has lost its records while the store has not.
+    /// The coordinator has to, if the broker has lost its records and the store has not.
     @Test func roomThatWaitsForTheStoreRaisesItsEpochAndKeepsNobodyWaiting() throws {
         let store = ReachableStore()
         let third = try cluster.start {

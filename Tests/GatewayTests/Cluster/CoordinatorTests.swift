@@ -123,7 +123,7 @@ final class CoordinatorTests {
         #expect(try bobHere.closeCode() == CloseReason.roomClosed.code)
     }
 
-    /// That Ann is on hold and muted is known to the former coordinator and the room only.
+    /// Only the former coordinator and the room know that Ann is on hold and muted.
     @Test(arguments: [false, true])
     func memberOnHoldResumesAtTheNextCoordinator(roomMovesToo: Bool) throws {
         let (coordinator, other) = try first.isCoordinator ? (first, second) : (second, first)

@@ -33,7 +33,7 @@ struct LostHomeTests {
         return (ann, bob)
     }
 
-    /// Makes the record of a room that was handed over that of a node that has ended without doing so.
+    /// Changes the record of a room that was handed over, as if its home had ended without handing it over.
     private func loseHome(of room: String, snapshot isKept: Bool = true) async throws {
         let broker = try await NATSBroker.start(
             NATSSettings(servers: [cluster.nats.address], bucket: "b", subjects: []), onEvent: { _ in })

@@ -3,7 +3,7 @@ import Engine
 import Testing
 import Wire
 
-/// The coordinator ignores what homes of the past report about their rooms.
+/// The coordinator ignores reports from the former homes of rooms.
 struct RoomFencesTests {
     private static let call = CallID(text: "CA_1")
     private static let (ann, agent) = (Identity(text: "ann"), Identity(text: "assistant:a"))

@@ -14,7 +14,7 @@ struct AwaitedAgents: Sendable {
 
     /// Records why an assistant cannot come yet, or that it does not come any more.
     ///
-    /// - Returns: whether it is news.
+    /// - Returns: whether this is a change.
     @discardableResult
     mutating func record(_ reason: AgentWaitReason, of agent: Identity) -> Bool {
         let known = delays.firstIndex { $0.agent == agent }
@@ -30,7 +30,7 @@ struct AwaitedAgents: Sendable {
         return true
     }
 
-    /// It has come.
+    /// The agent has joined.
     mutating func removeDelay(of agent: Identity) {
         delays.removeAll { $0.agent == agent }
     }

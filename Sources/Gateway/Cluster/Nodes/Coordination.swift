@@ -11,7 +11,7 @@ internal import Wire
 /// (`CoordinatorWatch`).
 ///
 /// Messages to the coordinator, and from it to rooms, are sent in order (`OutgoingMessages`) to the other node's port for nodes, sealed
-/// with the cluster's key. What homes of the past report about their rooms is ignored (`RoomFences`), no matter which node they are.
+/// with the cluster's key. Reports from former homes of rooms are ignored (`RoomFences`), whichever node sends them.
 final class Coordination: Sendable {
     private struct State {
         var fences = RoomFences()
@@ -124,7 +124,7 @@ final class Coordination: Sendable {
         return true
     }
 
-    /// Whether a message may change something, because it is not outdated.
+    /// Whether a message takes effect: not if it is a report from a room's former home.
     private func admit(_ message: NodeMessage) -> Bool {
         guard let report = message.report else { return true }
         let isAdmitted = state.withLock { $0.fences.admit(report, at: .now) }

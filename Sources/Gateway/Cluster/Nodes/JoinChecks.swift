@@ -6,7 +6,7 @@ internal import Identity
 internal import Sockets
 internal import Wire
 
-/// A join whose token admits only as long as something else lasts: the identity's membership in a call, or an agent's job.
+/// A join that is permitted only while the participant is a member of its call, or while the agent's job is active.
 struct JoinCheck: Sendable, Hashable, Codable {
     let room: String
     let identity: Identity
@@ -23,8 +23,8 @@ struct JoinCheck: Sendable, Hashable, Codable {
 
 /// Asks the coordinator about joins, because it alone knows the members of calls and the jobs of agents.
 ///
-/// The node that asks is the room's home, which all joins pass (`HeldUpgrades`). Without an answer it admits nobody, but lets participants resume
-/// (`JoinRequest.resumesOnly`): who may not stay is removed from the room, and then cannot resume.
+/// The room's home asks, because every join passes through it (`HeldUpgrades`). Without an answer, participants can resume but not join
+/// (`JoinRequest.resumesOnly`): a participant that may not stay is removed from the room, and cannot resume after that.
 struct JoinChecks: Sendable {
     enum Outcome: Sendable {
         case admitted
@@ -48,7 +48,7 @@ struct JoinChecks: Sendable {
 
     /// - Parameters:
     ///   - coordinator: by its name in the cluster; nil if it is not known.
-    ///   - error: why a participant may not join, as this node knows while it is the coordinator.
+    ///   - error: this node's reason to refuse a join; nil if it is permitted. Called only while this node is the coordinator.
     init(
         _ cluster: ClusterRooms, _ client: NodeClient, key: SealingKey, coordinator: @escaping @Sendable () -> String?,
         error: @escaping @Sendable (JoinCheck) -> HTTPError?

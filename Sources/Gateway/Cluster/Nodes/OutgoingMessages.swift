@@ -5,9 +5,10 @@ internal import Wire
 
 /// The messages that this node sends: to the coordinator, and to rooms at their homes.
 ///
-/// They wait while their destination is not known, those to the coordinator together, and those to each room apart. If a node ends, what
-/// was on its way to it comes before everything later. So messages to the coordinator, and commands to one room, arrive in order, except
-/// that a node that gives up its part while it runs passes messages on: those may arrive later than what its successor is sent at once.
+/// Messages whose destination is not known wait: those to the coordinator in one queue, those to rooms in a queue for each room. When a node
+/// ends, messages that it has not acknowledged are sent to its successor before later ones. So messages to the coordinator, and commands to
+/// one room, arrive in order, with one exception: a node that hands over its role while it runs forwards messages that it still receives, and
+/// these may arrive after messages that were sent to its successor directly.
 final class OutgoingMessages: Sendable {
     /// The cluster, as far as messages need to know it. Closures that are not asynchronous are called within a lock.
     struct Cluster: Sendable {
@@ -27,7 +28,7 @@ final class OutgoingMessages: Sendable {
 
     private struct State {
         var outboxes: [String: NodeOutbox] = [:]
-        /// To which messages to the coordinator were sent last.
+        /// The node to which messages to the coordinator were sent last.
         var coordinator: String?
         var toCoordinator: Deque<NodeMessage> = []
         /// Messages to the coordinator are being delivered here.
@@ -35,7 +36,7 @@ final class OutgoingMessages: Sendable {
         /// Commands that wait, by room. Their order among rooms does not matter.
         var toRooms: [String: Deque<NodeMessage>] = [:]
         var toRoomsCount = 0
-        /// Where rooms are, as their homes' reports and earlier searches have told.
+        /// The homes of rooms, known from reports and from earlier searches.
         var homes = RecentTable<String, String>(keeping: 10_000, for: .seconds(3_600))
     }
 
@@ -52,7 +53,7 @@ final class OutgoingMessages: Sendable {
         let stream: AsyncStream<Void>
         let continuation: AsyncStream<Void>.Continuation
 
-        // Several are as good as one.
+        // Several wake-ups count as one.
         init() { (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1)) }
     }
 
@@ -121,14 +122,14 @@ final class OutgoingMessages: Sendable {
         return outcome
     }
 
-    /// Sends a command on that has come to this node, where the room is not open. Only the broker says where it is: two nodes that each
-    /// believed the room to be at the other one would pass the command to and fro.
+    /// Sends a command on that has come to this node, where the room is not open. Only the broker's record decides where it is: two nodes
+    /// that each considered the other one the home would forward the command to each other forever.
     func sendOn(_ message: NodeMessage) {
         if case .command(_, let room) = message { state.withLock { $0.homes[room] = nil } }
         _ = relay(message)
     }
 
-    /// A room has reported something from its home.
+    /// A node has reported something as the home of a room.
     func noteHome(of room: String, _ node: String) {
         state.withLock { state in
             let isNew = state.homes[room] != node || state.toRooms[room] != nil
@@ -137,7 +138,7 @@ final class OutgoingMessages: Sendable {
         }
     }
 
-    /// Takes back what was on its way to nodes that have ended, and addresses it anew. Called when a node ends.
+    /// Takes back messages to nodes that have ended, and finds their new destinations. Called when a node ends.
     func nodeEnded() {
         state.withLock { takeBack(&$0) }
         wake()
@@ -192,9 +193,9 @@ final class OutgoingMessages: Sendable {
             switch await home(of: room, askingBroker: !isBrokerAway) {
             case .here where cluster.isOpenHere(room): deliver(to: room, accept)
             case .elsewhere(let node): state.withLock { passAll(to: room, at: node, &$0) }
-            // No node has it, so that there is nobody whom its commands concern. Later ones may follow its opening.
+            // No node has the room, so its commands are dropped. Later ones may follow once it opens.
             case .here, .draining: state.withLock { drop(count, to: room, &$0) }
-            // Its commands are addressed again soon.
+            // Its commands remain queued for the next search.
             case .unavailable: isBrokerAway = true
             }
         }
@@ -264,7 +265,7 @@ final class OutgoingMessages: Sendable {
         return outbox
     }
 
-    /// Puts the messages in front that have not reached nodes that have ended.
+    /// Moves messages that have not reached nodes that have ended to the front of the queues.
     private func takeBack(_ state: inout State) {
         for (node, outbox) in state.outboxes where !cluster.isRunning(node) {
             state.outboxes[node] = nil

@@ -40,7 +40,7 @@ extension ClusterRooms: ClusterNode.Rooms {
         for completion in waiting { completion(.here) }
     }
 
-    /// Whoever asks for a room that waits for the store is told so after this time.
+    /// Requests for a room that waits for the store fail after this time.
     private static let preparationMax = Duration.seconds(3)
 
     private func answerWaiting(_ room: String, _ claimed: RoomEpoch) {
@@ -92,7 +92,7 @@ extension ClusterRooms: ClusterNode.Rooms {
     }
 
     func collect(_ room: String, isLast: Bool, completion: @escaping @Sendable ([UInt8]) -> Void) {
-        // A room that waits for the store does not keep its record from being written, nor itself from moving.
+        // While the room waits for the store, its record can still be written, and the room can still move.
         if let snapshot = state.withLock({ $0.homes[room].flatMap { $0.isReady ? nil : $0.snapshot } }) { return completion(snapshot) }
         guard isLast else { return collectReady(room, isLast: false, completion: completion) }
         Task {

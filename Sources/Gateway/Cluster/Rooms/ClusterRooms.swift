@@ -24,15 +24,15 @@ final class ClusterRooms: Sendable {
     }
 
     struct Home {
-        /// That with which the term began. Identifies the term.
+        /// The epoch with which the term began; identifies the term.
         let claimed: RoomEpoch
-        /// The present one, which may have been raised.
+        /// The current epoch, which may have been raised since.
         var epoch: RoomEpoch
-        /// That of the record, from which the room is being restored. Empty once it is ready.
+        /// The record's snapshot, from which the room is being restored; empty once it is ready.
         var snapshot: [UInt8]
         /// Its session is known and a shard has restored its snapshot, so that joins may follow.
         var isReady = false
-        /// It has waited for the store for so long that nobody waits for it any more.
+        /// The store has not answered in time, so requests no longer wait for the room.
         var isOverdue = false
         let since = Instant.now
         var waiting: [@Sendable (Place) -> Void] = []
@@ -47,9 +47,9 @@ final class ClusterRooms: Sendable {
         var broker: NATSBroker?
         var homes: [String: Home] = [:]
         var others: [NodeIdentity: NodeBeat] = [:]
-        /// About when the last beats of nodes that have ended arrived, in milliseconds since 1970.
+        /// Approximate time of the last beat of each node that has ended, in milliseconds since 1970.
         var lastBeats: [NodeIdentity: Int64] = [:]
-        /// Milliseconds. Later, nobody resumes in the rooms of such a node.
+        /// In milliseconds. After that, nobody resumes in the rooms of such a node.
         static let lastBeatsKeptMax: Int64 = 60_000
         var isNameTaken = false
         /// The load that was announced last.

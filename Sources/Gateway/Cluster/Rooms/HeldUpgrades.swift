@@ -20,8 +20,8 @@ struct UpgradeDestination {
 /// Upgrades of clients that wait until it is known which node is the home of their room, and whether the coordinator admits them.
 ///
 /// If it is another node, the connection is forwarded to it. If that node does not answer, the cluster is asked again, until it has another home or
-/// the client has waited for `patience`: longer than a node's silence before another one takes its rooms over, and shorter than the 5 s for which
-/// clients wait for a resume.
+/// the client has waited for `patience`, which is longer than the silence after which other nodes take over a node's rooms, and shorter than the
+/// 5 s that clients wait for a resume.
 final class HeldUpgrades {
     private struct Waiting {
         let upgrade: HeldUpgrade
