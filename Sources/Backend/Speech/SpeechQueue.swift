@@ -123,11 +123,16 @@ struct SpeechQueue {
 
     /// Removes a requester from a job, which ends with its last one.
     ///
+    /// - Parameter isReady: whether the store already has the clip, so that nothing is cancelled: its job is about to end.
     /// - Returns: whether the requester was waiting for the clip.
-    mutating func cancel(_ id: ClipID, for requester: SpeechRequester, at now: Instant, into effects: inout [Effect]) -> Bool {
+    mutating func cancel(
+        _ id: ClipID, for requester: SpeechRequester, isReady: Bool = false, at now: Instant, into effects: inout [Effect]
+    ) -> Bool {
         guard let job = jobs[id], job.requesters.contains(requester) else { return false }
-        cancelled.append((id, requester))
-        if cancelled.count > Self.cancelledMax { cancelled.removeFirst() }
+        if !isReady {
+            cancelled.append((id, requester))
+            if cancelled.count > Self.cancelledMax { cancelled.removeFirst() }
+        }
         jobs[id]?.requesters.remove(requester)
         if job.requesters == [requester] { end(id, at: now, into: &effects) }
         return true

@@ -139,10 +139,10 @@ package actor SpeechService: Service {
     ///
     /// - Throws: `StoreError.notFound` for a clip that the requester must not see.
     func delete(_ id: ClipID, for requester: SpeechRequester) async throws {
-        _ = try await store.clip(id, of: requester.owner)
+        let isReady = try await store.clip(id, of: requester.owner).status == .ready
         var wasWaiting = false
-        apply { wasWaiting = queue.cancel(id, for: requester, at: .now, into: &$0) }
-        if wasWaiting { counters.add(to: .speechClips, "cancelled") }
+        apply { wasWaiting = queue.cancel(id, for: requester, isReady: isReady, at: .now, into: &$0) }
+        if wasWaiting, !isReady { counters.add(to: .speechClips, "cancelled") }
         // The store knows services only together, so others keep the clip.
         if wasWaiting, queue.hasJob(id), requester.user == nil { return }
         try await store.forget(id, of: requester.owner)
@@ -209,8 +209,8 @@ package actor SpeechService: Service {
             await following
             let (audio, details) = try outcome.get()
             let isKept = try await store.finish(id, audio: audio, details: details, limits: limits.clips, at: .now)
-            guard !Task.isCancelled else { return }
             if isKept { counters.add(to: .speechClips, "ready") }
+            guard !Task.isCancelled else { return }
             apply { isKept ? queue.finished(id, at: .now, into: &$0) : queue.end(id, at: .now, into: &$0) }
         } catch {
             // A cancelled job is no longer in the queue, and a stopped process leaves it to the next one.

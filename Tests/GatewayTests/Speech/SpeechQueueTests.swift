@@ -33,10 +33,12 @@ struct SpeechQueueTests {
         return effects { $0.add(id, for: [requester], at: Self.at(seconds), into: &$1) }
     }
 
-    private mutating func cancel(_ clip: Int, for requester: SpeechRequester) -> (wasWaiting: Bool, effects: [SpeechQueue.Effect]) {
+    private mutating func cancel(
+        _ clip: Int, for requester: SpeechRequester, isReady: Bool = false
+    ) -> (wasWaiting: Bool, effects: [SpeechQueue.Effect]) {
         let id = clips[clip]
         var wasWaiting = false
-        let effects = effects { wasWaiting = $0.cancel(id, for: requester, at: Self.at(1), into: &$1) }
+        let effects = effects { wasWaiting = $0.cancel(id, for: requester, isReady: isReady, at: Self.at(1), into: &$1) }
         return (wasWaiting, effects)
     }
 
@@ -81,6 +83,12 @@ struct SpeechQueueTests {
         // Asking again begins anew.
         #expect(add(0, for: ann, at: 3) == [.start(id)])
         #expect(queue.state(of: id, for: ann)?.status == .generating)
+    }
+
+    @Test mutating func deletingAClipThatBecameReadyMeanwhileCancelsNothing() {
+        _ = add(0, for: ann)
+        #expect(cancel(0, for: ann, isReady: true) == (true, [.stop(clips[0])]))
+        #expect(queue.state(of: clips[0], for: ann) == nil)
     }
 
     @Test mutating func aWaitingJobIsCancelledWithoutAStop() {
