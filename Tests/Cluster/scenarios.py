@@ -49,7 +49,6 @@ class Scenarios:
     def __init__(self, cluster, load, limits, random, kills, pause_seconds, restart_after):
         self.cluster, self.load, self.limits, self.random = cluster, load, limits, random
         self.kills, self.pause_seconds, self.restart_after = kills, pause_seconds, restart_after
-        self.rooms = itertools.count(1)
         self.rows = []
         # Functions from the report to rows, called at the end.
         self.judged = []
@@ -57,6 +56,8 @@ class Scenarios:
     NAMES = ["kill", "pause", "partition-home-nats", "partition-node", "partition-nats", "partition-postgres", "nats-stop", "postgres-stop",
              "rolling"]
     CUTS = {name for name in NAMES if name.startswith("partition")}
+    # Of rooms that are opened to see whether that works. All scenarios of a run use other names: one cluster has them all.
+    ROOM_NUMBERS = itertools.count(1)
 
     def run(self, name):
         print(f"{name}:", flush=True)
@@ -95,7 +96,7 @@ class Scenarios:
 
     def try_new_room(self, node="n1"):
         claims = {"iss": KEY, "sub": "visitor", "exp": int(time.time()) + 600,
-                  "video": {"roomJoin": True, "room": f"new-{next(self.rooms)}"}}
+                  "video": {"roomJoin": True, "room": f"new-{next(Scenarios.ROOM_NUMBERS)}"}}
         parts = [base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=") for part in ({"alg": "HS256", "typ": "JWT"}, claims)]
         signature = hmac.new(SECRET.encode(), b".".join(parts), hashlib.sha256).digest()
         return self.cluster.upgrade(node, b".".join([*parts, base64.urlsafe_b64encode(signature).rstrip(b"=")]).decode())
