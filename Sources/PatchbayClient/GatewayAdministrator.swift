@@ -16,7 +16,7 @@ public struct GatewayAdministrator: Sendable {
     package var traceparent: String?
 
     /// - Parameters:
-    ///   - url: `https://host[:port]` or `wss://host[:port]`; the port defaults to 7880.
+    ///   - url: `https://host[:port]` or `wss://host[:port]`; the port defaults to 443.
     ///   - token: an access token (JWT) with the grants that the calls name.
     ///   - timeout: how long each call may take.
     /// - Throws: `AdministrationError.unreachable` for an invalid URL.

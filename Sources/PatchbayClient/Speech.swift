@@ -25,7 +25,7 @@ public struct Speech: Sendable {
     private let userTokens: UserTokenSource
 
     /// - Parameters:
-    ///   - url: `https://host[:port]` or `wss://host[:port]`; the port defaults to 7880.
+    ///   - url: `https://host[:port]` or `wss://host[:port]`; the port defaults to 443.
     ///   - timeout: the maximum duration of each request.
     ///   - userTokens: returns a valid access token of the user. Called for each request.
     /// - Throws: `SpeechError.unreachable` for an invalid URL.

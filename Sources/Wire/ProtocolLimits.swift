@@ -62,5 +62,4 @@ public enum ProtocolLimits {
     /// The WebSocket subprotocol of version 1, and the prefix of the subprotocol item that carries a token.
     public static let subprotocol = "patchbay.v1"
     public static let bearerSubprotocolPrefix = "patchbay.bearer."
-    public static let defaultPort = 7_880
 }

@@ -33,8 +33,8 @@ extension Setting {
             "key", .path, example: "/etc/patchbay/key.pem", option: "key", isReloaded: true,
             "The certificate's private key as PEM file. Required."),
         Setting(
-            "public_url", .url, example: "wss://voice.example.org",
-            "The URL given to clients. Required with `data` or `database`, except with --dev."),
+            "public_url", .url, example: "wss://voice.example.org:7880",
+            "The URL given to clients. Without a port it means 443. Required with `data` or `database`, except with --dev."),
         Setting(
             "allowed_origins", .own("list of origins"), otherwise: "none", example: "[https://app.example.org]", isFileOnly: true,
             "Origins of web pages that may connect and call the HTTP API; \"*\" for all. Other clients are not affected."),

@@ -14,6 +14,10 @@ struct GatewayTargetTests {
         #expect(plain.port == 7_890 && plain.path == "/v1/rtc")
     }
 
+    @Test func portDefaultsToThatOfTheScheme() throws {
+        #expect(try target("wss://h").port == 443 && target("ws://h").port == 80)
+    }
+
     @Test(arguments: ["http://127.0.0.1", "127.0.0.1:7880", "ws://"]) func otherURLsAreRefused(url: String) {
         #expect(throws: UsageError.self) { try target(url) }
     }

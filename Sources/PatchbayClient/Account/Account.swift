@@ -30,7 +30,7 @@ public actor Account {
     }
 
     /// - Parameters:
-    ///   - url: `https://host[:port]` or `wss://host[:port]`; the port defaults to 7880.
+    ///   - url: `https://host[:port]` or `wss://host[:port]`; the port defaults to 443.
     ///   - storage: stores the tokens, for example in the Keychain. The default keeps them in memory only.
     ///   - timeout: the maximum duration of each request.
     /// - Throws: `ConnectError` of kind `badURL`.

@@ -42,7 +42,7 @@ public final class Channel: Sendable {
     /// Connects a device of the user.
     ///
     /// - Parameters:
-    ///   - url: `wss://host[:port]`; the port defaults to 7880.
+    ///   - url: `wss://host[:port]`; the port defaults to 443.
     ///   - userToken: a user's access token as returned by `POST /v1/auth/token`, not a room token.
     ///   - options: of the channel, and of the rooms of its calls.
     /// - Throws: `ConnectError`. The first attempt is not retried.

@@ -1,12 +1,13 @@
 internal import Foundation
 internal import Wire
 
-/// The parts of a gateway URL, `wss://host[:port][/path]`. The port defaults to 7880.
+/// The parts of a gateway URL, `wss://host[:port][/path]`. The port defaults to 443 (RFC 6455 section 3).
 package struct GatewayAddress: Hashable, Sendable {
     package var host: String
     package var port: Int
     package var path: String
 
+    private static let defaultPort = 443
     package static let roomPath = "/v1/rtc"
     /// A user's call channel.
     static let channelPath = "/v1/events"
@@ -25,14 +26,14 @@ package struct GatewayAddress: Hashable, Sendable {
         }
         // Foundation keeps the brackets of an IPv6 address.
         self.host = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
-        self.port = parts.port ?? ProtocolLimits.defaultPort
+        self.port = parts.port ?? Self.defaultPort
         self.path = parts.path.isEmpty || parts.path == "/" ? path : parts.path
     }
 
     /// The value of the `Host` header (RFC 9110 section 7.2).
     var hostField: String {
         let name = host.contains(":") ? "[\(host)]" : host
-        return port == 443 ? name : "\(name):\(port)"
+        return port == Self.defaultPort ? name : "\(name):\(port)"
     }
 
     /// The request target for joining a room.

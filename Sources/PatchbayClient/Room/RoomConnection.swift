@@ -42,7 +42,7 @@ public final class RoomConnection: Sendable {
     /// Joins the room that the token names.
     ///
     /// - Parameters:
-    ///   - url: `wss://host[:port]`; the port defaults to 7880.
+    ///   - url: `wss://host[:port]`; the port defaults to 443.
     ///   - token: an access token (JWT) with the grant to join a room.
     /// - Throws: `ConnectError`. The first attempt is not retried.
     public static func connect(

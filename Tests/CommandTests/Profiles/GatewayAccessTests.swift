@@ -52,7 +52,7 @@ struct GatewayAccessTests {
         Row(flags: "--api-key a --api-secret b", variables: bothVariables, key: "a b"),
         Row(flags: "--api-secret b", key: "shop-key b"),
         Row(flags: "--api-key devkey", key: "devkey secret"),
-        Row(flags: "--url https://SHOP.example:7880/", url: "https://SHOP.example:7880/", key: "shop-key shop-secret"),
+        Row(flags: "--url https://SHOP.example:443/", url: "https://SHOP.example:443/", key: "shop-key shop-secret"),
         Row(flags: "--url wss://other --api-key a --api-secret b", url: "wss://other", key: "a b"),
         Row(flags: "--url wss://other", variables: bothVariables, url: "wss://other", key: "env-key env-secret"),
         Row(flags: "--dev", url: "wss://127.0.0.1:7880", key: "devkey secret"),

@@ -6,8 +6,8 @@ import Testing
 struct GatewayAddressTests {
     @Test(
         arguments: [
-            ("wss://127.0.0.1:7880", "127.0.0.1", 7_880, "/v1/rtc"), ("wss://voice.example.org", "voice.example.org", 7_880, "/v1/rtc"),
-            ("wss://voice.example.org/", "voice.example.org", 7_880, "/v1/rtc"), ("https://localhost:443", "localhost", 443, "/v1/rtc"),
+            ("wss://127.0.0.1:7880", "127.0.0.1", 7_880, "/v1/rtc"), ("wss://voice.example.org", "voice.example.org", 443, "/v1/rtc"),
+            ("wss://voice.example.org/", "voice.example.org", 443, "/v1/rtc"), ("https://localhost:443", "localhost", 443, "/v1/rtc"),
             ("wss://[::1]:7881", "::1", 7_881, "/v1/rtc"), ("wss://h:1/behind/proxy", "h", 1, "/behind/proxy"),
         ])
     func validURLsAreParsed(url: String, host: String, port: Int, path: String) throws {

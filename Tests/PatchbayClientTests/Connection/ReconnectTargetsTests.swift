@@ -48,7 +48,7 @@ struct ReconnectTargetsTests {
     }
 
     @Test func eachAddressIsTriedOncePerRound() throws {
-        let targets = try Self.targets([Self.balancer, "wss://n2.example", "wss://n2.example:7880/"])
+        let targets = try Self.targets([Self.balancer, "wss://n2.example", "wss://n2.example:443/"])
         #expect(targets.addresses.map(\.host) == ["voice.example", "n2.example"])
     }
 

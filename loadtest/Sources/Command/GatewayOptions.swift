@@ -79,14 +79,14 @@ struct GatewayTarget: Sendable {
     var trust: ClientTrust
     var signer: IssuerKey
 
-    /// - Parameter url: `wss://host[:port][/path]`, or `ws://` without TLS; the port defaults to 7880, the path to `/v1/rtc`.
+    /// - Parameter url: `wss://host[:port][/path]`, or `ws://` without TLS; the port defaults to 443 or 80, the path to `/v1/rtc`.
     init(url: String, trust: ClientTrust, signer: IssuerKey) throws(UsageError) {
         guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty, let scheme = parts.scheme,
             ["wss", "ws"].contains(scheme)
         else { throw UsageError("--url \(url): write it as wss://host:port, or ws://host:port for the gateway's plain port") }
         usesTLS = scheme == "wss"
         self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
-        port = parts.port ?? ProtocolLimits.defaultPort
+        port = parts.port ?? (usesTLS ? 443 : 80)
         path = parts.path.isEmpty || parts.path == "/" ? "/v1/rtc" : parts.path
         self.trust = trust
         self.signer = signer

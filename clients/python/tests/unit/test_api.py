@@ -127,7 +127,7 @@ def test_answers_of_another_form_are_typed_errors(data: Any) -> None:
 
 
 def test_urls_are_checked_before_anything_is_sent() -> None:
-    assert str(GatewayAddress.parse("wss://voice.example.org")) == "voice.example.org port 7880"
+    assert str(GatewayAddress.parse("wss://voice.example.org")) == "voice.example.org port 443"
     assert GatewayAddress.parse("https://[::1]:443/base/").websocket_url("/v1/rtc", {"resume": "a b"}) == (
         "wss://[::1]:443/base/v1/rtc?resume=a%20b"
     )

@@ -44,7 +44,7 @@ def test_the_node_that_asks_the_client_to_leave_is_tried_last() -> None:
 
 
 def test_each_address_is_tried_once_per_round() -> None:
-    assert hosts(targets("wss://voice.example:7880", "wss://n2.example", "wss://n2.example/")) == [
+    assert hosts(targets("wss://voice.example:443", "wss://n2.example", "wss://n2.example/")) == [
         "voice.example",
         "n2.example",
     ]

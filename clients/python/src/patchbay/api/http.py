@@ -19,7 +19,7 @@ class HTTPClient:
     """A pool of connections to one gateway.
 
     Args:
-        url: `https://host[:port]` or `wss://host[:port]`; the port is 7880 by default.
+        url: `https://host[:port]` or `wss://host[:port]`; the port is 443 by default.
         ca_file: a PEM file with an additional trusted authority.
         timeout: seconds that a request may take.
     """

@@ -7,7 +7,7 @@ from urllib.parse import quote, urlsplit
 
 from ..errors import ConnectError, ConnectFailure
 
-DEFAULT_PORT = 7880
+DEFAULT_PORT = 443  # RFC 6455 section 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class GatewayAddress:
 
     @classmethod
     def parse(cls, url: str) -> GatewayAddress:
-        """Reads `wss://host[:port]` or `https://host[:port]`; the port is 7880 by default.
+        """Reads `wss://host[:port]` or `https://host[:port]`; the port is 443 by default.
 
         Raises:
             ConnectError: the URL has another form.

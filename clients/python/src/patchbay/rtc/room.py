@@ -51,7 +51,7 @@ class ConnectCall(Protocol):
         """Joins a room.
 
         Args:
-            url: `wss://host[:port]`; the port is 7880 by default.
+            url: `wss://host[:port]`; the port is 443 by default.
             token: a room token, which names the room.
             options: how to connect.
         """

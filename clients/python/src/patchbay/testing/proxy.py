@@ -20,7 +20,7 @@ class BrokenNetwork:
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
-        self._target = (parts.hostname or "127.0.0.1", parts.port or 7880)
+        self._target = (parts.hostname or "127.0.0.1", parts.port or 443)
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._writers: set[asyncio.StreamWriter] = set()
