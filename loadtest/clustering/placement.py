@@ -20,6 +20,7 @@ from clustering.testbed import PUBLIC_URL, USERS_ISSUER, USERS_SECRET, Testbed
 
 ASSISTANT = "default"
 SHARE_MIN = 0.95
+BATCH = 10
 
 
 class Session:
@@ -104,14 +105,17 @@ class Calls:
 
     def run(self, uses_url: bool) -> tuple[list[Session], float]:
         """Returns calls whose parties were connected, and the share of connections that were forwarded, as the gateways count them."""
-        before = self.forwarded()
-        sessions = [self.start() for _ in range(self.bed.plan.placed)]
-        # A balancer sees the connections of many calls at the same time.
-        parties = [(session, party) for session in sessions for party in range(2)]
-        random.shuffle(parties)
-        for session, party in parties:
-            self.connect(session, party, uses_url)
-        return sessions, (self.forwarded() - before) / len(parties)
+        before, sessions = self.forwarded(), []
+        while len(sessions) < self.bed.plan.placed:
+            # Of a batch, because an agent loses its job if it does not join soon.
+            batch = [self.start() for _ in range(min(BATCH, self.bed.plan.placed - len(sessions)))]
+            # A balancer sees the connections of many calls at the same time.
+            parties = [(session, party) for session in batch for party in range(2)]
+            random.shuffle(parties)
+            for session, party in parties:
+                self.connect(session, party, uses_url)
+            sessions += batch
+        return sessions, (self.forwarded() - before) / (2 * len(sessions))
 
     def forwarded(self) -> float:
         return sum(gateway.metrics()["patchbay_upgrades_forwarded_total"] for gateway in self.gateways)
