@@ -62,7 +62,7 @@ package final class Gateway: Service {
             let coordination = Coordination(rooms, client, key: cluster.key, rooms: context.rooms, calls: calls, dispatch: dispatch)
             context.coordination = coordination
             context.joins = JoinChecks(rooms, client, key: cluster.key, coordinator: { coordination.knownCoordinator }) { check in
-                auditEvents?.joinError(check.room, check.identity) ?? dispatch?.registry.joinError(job: check.job)
+                calls?.rooms.joinError(for: check.identity, in: check.room) ?? dispatch?.registry.joinError(job: check.job)
             }
             cluster.node.connect(to: rooms, coordination)
         }

@@ -28,10 +28,13 @@ class Channel:
             f"GET {path} HTTP/1.1\r\nHost: {parts.netloc}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
             f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Protocol: patchbay.v1\r\nAuthorization: Bearer {token}\r\n\r\n").encode())
         status = self.stream.readline().decode().strip()
-        while self.stream.readline().strip():
-            pass
+        length = 0
+        while field := self.stream.readline().decode().strip():
+            name, _, value = field.partition(":")
+            if name.lower() == "content-length":
+                length = int(value)
         if " 101 " not in status:
-            raise SystemExit(f"{self.what}: {status}")
+            raise SystemExit(f"{self.what}: {status} {self.stream.read(length).decode()}")
 
     def request(self, kind: str, **data) -> dict:
         """Returns the data of the reply."""

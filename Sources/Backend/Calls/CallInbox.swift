@@ -1,5 +1,5 @@
 package import Engine
-internal import HTTPServer
+package import HTTPServer
 internal import HTTPTypes
 internal import Synchronization
 package import Wire
@@ -62,7 +62,7 @@ package final class CallInbox: Sendable {
         case device, request, message, drain
     }
 
-    let rooms: CallRooms
+    package let rooms: CallRooms
     package let tokens: UserTokens
     private let inbox: ServiceInbox<Message, RoomKey, Kind>
     private let relay: NodeRelay?
@@ -205,7 +205,7 @@ package final class CallRooms: Sendable {
     }
 
     /// Why a participant with a valid token may not join; nil if it may, or if the room belongs to no call.
-    func joinError(for identity: Identity, in room: String) -> HTTPError? {
+    package func joinError(for identity: Identity, in room: String) -> HTTPError? {
         guard Self.isCallRoom(room) else { return nil }
         let isAdmitted = excluded.withLock { $0[room]?.contains(identity) == false }
         return isAdmitted ? nil : HTTPError(.callEnded, "the room's call is over, or you have left it")

@@ -34,20 +34,6 @@ final class ClusterRecordingTests {
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
-    private func ask(
-        _ node: CoordinatedNode, _ path: String, _ body: [String: String]? = nil, by user: UserID
-    ) throws -> HTTPAnswer {
-        let fields = [("Authorization", "Bearer \(try node.token(of: user))")]
-        let ask =
-            if let body {
-                HTTPAsk.json("POST", path, [UInt8](try JSONSerialization.data(withJSONObject: body)), with: fields)
-            } else {
-                HTTPAsk(path: path, fields: fields.map { (name: $0.0, value: $0.1) })
-            }
-        guard let answer = try ask.answer(port: node.gateway.port) else { throw DidNotHappen(what: "an answer to \(path)") }
-        return answer
-    }
-
     /// Adds a recording to a session of Ann's, whose file is on the first node's disk.
     ///
     /// - Returns: its path.
@@ -67,7 +53,7 @@ final class ClusterRecordingTests {
 
     /// Starts a session at the first node, which records it.
     private func recordedSession() throws -> (started: StartedSession, phone: Caller, recording: RecordingID) {
-        let started = try StartedSession(ask(first, "/v1/sessions/start", ["context": "phone"], by: ann))
+        let started = try StartedSession(first.ask("/v1/sessions/start", ["context": "phone"], by: ann))
         let phone = try started.join(first.gateway)
         let recording = try phone.event("the word") { if case .recordingStarted(let id) = $0 { id } else { nil } }
         return (started, phone, recording)
@@ -78,11 +64,11 @@ final class ClusterRecordingTests {
         let track = try phone.publish()
         for number in 0..<50 { try phone.say(TestFrame.header(track.alias, number).bytes + TestTone.packets[number]) }
         try phone.settle()
-        #expect(try ask(second, "/v1/sessions/end", ["session_id": started.session], by: ann).status == 200)
+        #expect(try second.ask("/v1/sessions/end", ["session_id": started.session], by: ann).status == 200)
         let name = RecordedFile.name(of: track.sid, in: recording)
         let path = "/v1/sessions/\(started.session)"
         try Patience.until("all of it") {
-            let answer = try ask(second, "\(path)/recordings/\(name)", by: ann)
+            let answer = try second.ask("\(path)/recordings/\(name)", by: ann)
             guard answer.status == 200, !answer.body.isEmpty else { return false }
             #expect(answer.fields["content-type"] == "audio/ogg" && answer.fields["patchbay-elsewhere"] == nil)
             var reader = try OggOpusReader(answer.body)
@@ -91,9 +77,9 @@ final class ClusterRecordingTests {
             return packets == TestTone.packets
         }
         for node in [first, second] {
-            let recordings = try ask(node, path, by: ann).json?["recordings"] as? [[String: String]]
+            let recordings = try node.ask(path, by: ann).json?["recordings"] as? [[String: String]]
             #expect(recordings == [["name": name, "node": "n1"]])
-            #expect(try ask(node, "\(path)/recordings/\(name)", by: bob).status == 404)
+            #expect(try node.ask("\(path)/recordings/\(name)", by: bob).status == 404)
         }
     }
 
@@ -137,20 +123,20 @@ final class ClusterRecordingTests {
     /// Longer than other responses that a gateway accepts.
     @Test func aLongRecordingIsServedByAnyNode() async throws {
         let content = (0..<4 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-        let answer = try ask(second, try await record(content), by: ann)
+        let answer = try second.ask(try await record(content), by: ann)
         #expect(answer.status == 200)
         #expect(answer.body == content)
     }
 
     @Test func theNodeWithARecordingIsNamedIfItDoesNotRun() async throws {
         let path = try await record([1, 2, 3])
-        #expect(try ask(second, path, by: ann).body == [1, 2, 3])
+        #expect(try second.ask(path, by: ann).body == [1, 2, 3])
         for _ in 1...2 { first.gateway.gateway.drain() }
         try await first.gateway.ended()
-        let answer = try ask(second, path, by: ann)
+        let answer = try second.ask(path, by: ann)
         #expect(answer.status == 503)
         #expect(answer.fields["x-patchbay-error"] == "home_unavailable")
         #expect(answer.text.contains("the node n1"), "\(answer.text)")
-        #expect(try ask(second, path, by: bob).status == 404)
+        #expect(try second.ask(path, by: bob).status == 404)
     }
 }

@@ -1,4 +1,5 @@
 import Engine
+import Foundation
 import Gateway
 import HTTPServer
 import Identity
@@ -84,6 +85,19 @@ final class CoordinatedNode: Sendable {
     var isCoordinator: Bool { get throws { try gateway.value(Counter(name: "patchbay_cluster_coordinator")) == 1 } }
 
     func token(of user: UserID) throws -> String { try backend.accounts.tokens.mint(for: user, now: TestToken.now) }
+
+    /// A request of a user to this node: `POST` if it has a body.
+    func ask(_ path: String, _ body: [String: String]? = nil, by user: UserID) throws -> HTTPAnswer {
+        let fields = [("Authorization", "Bearer \(try token(of: user))")]
+        let ask =
+            if let body {
+                HTTPAsk.json("POST", path, [UInt8](try JSONSerialization.data(withJSONObject: body)), with: fields)
+            } else {
+                HTTPAsk(path: path, fields: fields.map { (name: $0.0, value: $0.1) })
+            }
+        guard let answer = try ask.answer(port: gateway.port) else { throw DidNotHappen(what: "an answer to \(path)") }
+        return answer
+    }
 
     /// Opens a channel of a user, through this node.
     func device(of user: UserID) throws -> TestDevice {

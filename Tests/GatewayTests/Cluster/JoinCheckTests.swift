@@ -80,24 +80,41 @@ final class JoinCheckTests {
         #expect(try other.gateway.value(.rooms) == 0)
     }
 
+    private func job(in room: String) -> JobInfo {
+        JobInfo(id: JobID(text: "JB_1"), room: room, assistant: "helper", reason: .request, status: .running, attempt: 2)
+    }
+
+    private func token(of job: JobInfo, attempt: Int = 2) -> String {
+        var job = job
+        job.attempt = attempt
+        return TestToken.joining(job.room, as: "assistant:helper") {
+            $0.kind = .agent
+            $0.attributes = [DispatchRegistry.attribute: DispatchRegistry.attributeValue(of: job)]
+        }
+    }
+
     @Test func agentsJoinOnlyForActiveJobs() throws {
         let ann = try Caller(other.gateway, room: "r", identity: "ann")
         let registry = try #require(coordinator.gateway.gateway.context.dispatch?.registry)
-        var job = JobInfo(id: JobID(text: "JB_1"), room: "r", assistant: "helper", reason: .request, status: .running, attempt: 2)
+        var job = job(in: "r")
         registry.note(job, at: 0)
-        func token(attempt: Int) -> String {
-            job.attempt = attempt
-            return TestToken.joining("r", as: "assistant:helper") {
-                $0.kind = .agent
-                $0.attributes = [DispatchRegistry.attribute: DispatchRegistry.attributeValue(of: job)]
-            }
-        }
-        #expect(try refusal(of: token(attempt: 1), at: other) == "job_ended", "another worker has the job")
-        let agent = try Caller(on: other.gateway.webSocket(.upgrade(token: token(attempt: 2))), goingOnAfter: 0)
+        #expect(try refusal(of: token(of: job, attempt: 1), at: other) == "job_ended", "another worker has the job")
+        let agent = try Caller(on: other.gateway.webSocket(.upgrade(token: token(of: job))), goingOnAfter: 0)
         try agent.settle()
         job.status = .succeeded
         registry.note(job, at: 1)
-        for node in [other, coordinator] { #expect(try refusal(of: token(attempt: 2), at: node) == "job_ended") }
+        for node in [other, coordinator] { #expect(try refusal(of: token(of: job), at: node) == "job_ended") }
         try ann.settle()
+    }
+
+    @Test func agentsJoinSessionsThatTheCoordinatorDoesNotHave() throws {
+        let started = try StartedSession(other.ask("/v1/sessions/start", ["context": "phone"], by: users[0]))
+        let ann = try started.join(other.gateway)
+        #expect(try other.gateway.homeRooms == 1)
+        let job = job(in: started.room)
+        try #require(coordinator.gateway.gateway.context.dispatch).registry.note(job, at: 0)
+        let agent = try Caller(on: other.gateway.webSocket(.upgrade(token: token(of: job))), goingOnAfter: 0)
+        let joined = try ann.event("the agent") { if case .participantJoined(let info) = $0 { info.identity } else { nil } }
+        #expect(joined == agent.hello.participant.identity)
     }
 }
