@@ -167,6 +167,8 @@ package enum Limits {
     /// Workers, over all assistants, and the capacity of one.
     package static let workersMax = 10_000
     package static let workerCapacityMax = 1_000
+    /// Resume tokens after the latest one of a room's image that the next node accepts: how many resumes a participant may have made since.
+    package static let resumeTokensAheadMax = 8
     /// Interval of token refreshes.
     package static let tokenRefreshInterval: Duration = .seconds(300)
     /// Bytes that one participant's profile updates and requested tokens may send to all recipients. Beyond it updates coalesce.

@@ -16,8 +16,10 @@ package struct Admission: Sendable {
     package var autoSubscribe: Bool
     /// Whether it may receive text: transcripts, texts and readable data.
     package var receivesText: Bool
-    /// Unguessable; made by the shell.
+    /// The first resume token of a participant that joins anew. Unguessable; made by the shell.
     package var resumeToken: String
+    /// The secret of its later ones. Nil if each resume brings a token of its own, in `resumeToken`.
+    package var resumeSecret: ResumeSecret?
     /// The resume token that the client presented, nil if it does not resume.
     package var resuming: String?
     package var server: ServerInfo
@@ -30,8 +32,8 @@ package struct Admission: Sendable {
         identity: Identity, name: String = "", kind: ParticipantKind = .standard, metadata: String = "",
         attributes: [String: String] = [:], permission: Permission = Permission(), isRoomAdmin: Bool = false, sessionID: String? = nil,
         briefing: SessionBriefing? = nil, autoSubscribe: Bool = true, receivesText: Bool = true, resumeToken: String = "",
-        resuming: String? = nil,
-        server: ServerInfo = ServerInfo(version: "", node: ""), joinedAt: Int64 = 0
+        resumeSecret: ResumeSecret? = nil, resuming: String? = nil, server: ServerInfo = ServerInfo(version: "", node: ""),
+        joinedAt: Int64 = 0
     ) {
         self.identity = identity
         self.name = name
@@ -45,6 +47,7 @@ package struct Admission: Sendable {
         self.autoSubscribe = autoSubscribe
         self.receivesText = receivesText
         self.resumeToken = resumeToken
+        self.resumeSecret = resumeSecret
         self.resuming = resuming
         self.server = server
         self.joinedAt = joinedAt

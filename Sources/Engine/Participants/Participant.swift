@@ -50,7 +50,7 @@ struct Participant: Sendable {
         joinedAt = admission.joinedAt
         profile = Profile(name: admission.name, metadata: admission.metadata, attributes: admission.attributes)
         permission = admission.permission
-        resumeTokens = ResumeTokens(current: admission.resumeToken)
+        resumeTokens = ResumeTokens(admission)
         silence = SilenceDetector(limit: silenceLimit)
         refreshAt = now + Limits.tokenRefreshInterval
     }
@@ -77,13 +77,15 @@ struct Participant: Sendable {
             isRoomAdmin: isRoomAdmin, sessionID: sessionID, receivesText: receivesText, room: room)
     }
 
-    /// Whether an admission resumes it. The resume token must match, and everything that the access token fixes must be the same: a stolen
-    /// resume token is useless without an access token for the same identity.
-    func isResumable(by admission: Admission) -> Bool {
+    /// Its resume tokens after an admission has resumed it, or nil if that one does not. The resume token must match, and everything that
+    /// the access token fixes must be the same: a stolen resume token is useless without an access token for the same identity.
+    ///
+    /// - Parameter count: the number of tokens after the current one that match, too.
+    func tokens(resumedBy admission: Admission, orAhead count: Int, _ derive: ResumeTokenDerivation) -> ResumeTokens? {
         guard let token = admission.resuming, !token.isEmpty, admission.identity == identity, admission.sessionID == sessionID,
             admission.kind == kind, admission.receivesText == receivesText
-        else { return false }
-        return resumeTokens.accept(token)
+        else { return nil }
+        return resumeTokens.renewed(by: token, orAhead: count, admission, derive)
     }
 
     /// Continues under the handle of another socket.
@@ -91,34 +93,20 @@ struct Participant: Sendable {
         self.handle = handle
     }
 
-    /// Continues on the socket of that admission. The token it used stays valid until `confirmResume`, in case its `hello` is lost.
-    mutating func resume(with admission: Admission) {
+    /// Continues on another socket, whose `hello` announces the current one of those tokens.
+    mutating func resume(with tokens: ResumeTokens) {
         reconnectWindow = nil
-        resumeTokens = ResumeTokens(current: admission.resumeToken, former: admission.resuming)
+        resumeTokens = tokens
     }
 
     mutating func confirmResume() {
-        resumeTokens.former = nil
+        resumeTokens.confirm()
         needsSnapshot = false
     }
 
     /// Whether it receives that track's frames.
     func isSubscribed(to track: Track) -> Bool {
         permission.canSubscribe && !isHeld && track.publisher != handle && (subscriptionOverrides[track.info.sid] ?? autoSubscribe)
-    }
-}
-
-/// The resume tokens of a participant.
-struct ResumeTokens: Sendable, Hashable, Decodable {
-    /// The token of the current socket.
-    var current: String
-    /// The token that was used last. Valid until the client confirms the resume.
-    var former: String?
-
-    func accept(_ token: String) -> Bool {
-        let isNewest = isSameSecret(token, current)
-        let isFormer = former.map { isSameSecret(token, $0) } ?? false
-        return isNewest || isFormer
     }
 }
 
@@ -130,10 +118,4 @@ struct ReconnectWindow: Sendable, Hashable {
     var until: Instant
     /// Reason to report if it does not resume.
     let reason: DisconnectReason
-}
-
-/// Compares two secrets in a time that depends only on their lengths.
-private func isSameSecret(_ left: String, _ right: String) -> Bool {
-    guard left.utf8.count == right.utf8.count else { return false }
-    return zip(left.utf8, right.utf8).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0
 }

@@ -35,17 +35,18 @@ extension Room {
     /// - Parameters:
     ///   - base: settings of this gateway.
     ///   - seed: determines the generated names; must differ from that of the room's earlier node.
+    ///   - deriveToken: as on the earlier node.
     ///   - handles: of the members, in their order.
     ///   - unseen: the time for which the earlier node went on after the image.
     ///   - now: start of the reconnect windows.
     package init(
-        restoring image: RoomImage, over base: RoomSettings, seed: UInt64, handles: [ParticipantHandle], reason: RestoreReason,
-        after unseen: Duration = .zero, at now: Instant
+        restoring image: RoomImage, over base: RoomSettings, seed: UInt64, resumeTokens deriveToken: @escaping ResumeTokenDerivation,
+        handles: [ParticipantHandle], reason: RestoreReason, after unseen: Duration = .zero, at now: Instant
     ) {
         precondition(handles.count == image.members.count, "each member needs a handle")
         self.init(
             name: image.room.name, sid: image.room.sid, settings: RoomSettings(image, over: base), createdAt: image.room.createdAt,
-            seed: seed, at: now)
+            seed: seed, resumeTokens: deriveToken, at: now)
         phase = .restored(reason)
         restoreMembers(image, handles)
         restoreTracks(image, after: unseen)

@@ -109,6 +109,13 @@ extension ResumeTokens: JSONWritable {
         json.writeObject { json in
             json.writeMember("current", current)
             if let former { json.writeMember("former", former) }
+            if let chain {
+                json.writeMember("chain")
+                json.writeObject { json in
+                    json.writeMember("secret", chain.secret.revealedText)
+                    json.writeMember("number", chain.number as UInt32)
+                }
+            }
         }
     }
 }

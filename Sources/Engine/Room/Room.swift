@@ -22,6 +22,7 @@ package struct Room: Sendable {
     package internal(set) var info: RoomInfo
     var phase = Phase.new
     let settings: RoomSettings
+    let deriveToken: ResumeTokenDerivation
     var members: Membership
     var tracks = PublishedTracks()
     /// The recording in progress.
@@ -51,10 +52,15 @@ package struct Room: Sendable {
     /// - Parameters:
     ///   - createdAt: seconds since 1970.
     ///   - seed: determines the generated names; must differ between rooms.
+    ///   - deriveToken: the same for all rooms, on all nodes.
     ///   - now: start of `emptyTimeout`.
-    package init(name: String, sid: RoomSID, settings: RoomSettings, createdAt: Int64, seed: UInt64, at now: Instant) {
+    package init(
+        name: String, sid: RoomSID, settings: RoomSettings, createdAt: Int64, seed: UInt64,
+        resumeTokens deriveToken: @escaping ResumeTokenDerivation, at now: Instant
+    ) {
         info = RoomInfo(sid: sid, name: name, metadata: settings.metadata, createdAt: createdAt, maxParticipants: settings.maxParticipants)
         self.settings = settings
+        self.deriveToken = deriveToken
         self.now = now
         members = Membership(emptyTimeout: settings.emptyTimeout, departureTimeout: settings.departureTimeout, at: now)
         identifiers = IdentifierGenerator(seed: seed)

@@ -171,8 +171,7 @@ private struct RandomRoom {
         let admission = Admission(
             identity: Identity(text: name), kind: name == "helper" ? .agent : .standard, permission: permission,
             isRoomAdmin: below(4) == 0, autoSubscribe: below(4) > 0, resumeToken: "token \(handle.slot)",
-            resuming: [nil, lastTokens[name], "token 1"][below(3)])
-        lastTokens[name] = admission.resumeToken
+            resumeSecret: ResumeSecret("\(handle.slot)"), resuming: [nil, lastTokens[name], "token 1"][below(3)])
         input(.joined(handle, admission))
     }
 
@@ -313,6 +312,7 @@ private struct RandomRoom {
         for effect in world.history[seen...] {
             model.follow(effect)
             switch effect {
+            case .send(.hello(let hello), _): lastTokens[hello.participant.identity.text] = hello.resumeToken
             case .patch(.publish(let track, _)):
                 tracks.append(track.sid)
                 aliases[track.alias] = track.sid

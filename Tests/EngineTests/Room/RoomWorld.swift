@@ -39,8 +39,13 @@ struct RoomWorld {
     private var lastSlot: UInt32 = 0
 
     init(_ settings: RoomSettings = RoomSettings(), seed: UInt64 = 1) {
-        room = Room(name: "den", sid: RoomSID(text: "RM_den"), settings: settings, createdAt: 1_700_000_000, seed: seed, at: now)
+        room = Room(
+            name: "den", sid: RoomSID(text: "RM_den"), settings: settings, createdAt: 1_700_000_000, seed: seed,
+            resumeTokens: Self.resumeToken, at: now)
     }
+
+    /// A participant's tokens are `resume-ann`, `resume-ann-1`, `resume-ann-2` and so on.
+    static func resumeToken(of secret: ResumeSecret, number: UInt32) -> String { "resume-\(secret.revealedText)-\(number)" }
 
     mutating func receive(_ input: Room.Input) {
         effects = []
@@ -67,15 +72,14 @@ struct RoomWorld {
     mutating func join(
         _ name: String, kind: ParticipantKind = .standard, permission: Permission = Permission(), isRoomAdmin: Bool = false,
         autoSubscribe: Bool = true, receivesText: Bool = true, attributes: [String: String] = [:], session: String? = nil,
-        briefing: SessionBriefing? = nil, token: String? = nil,
-        resuming: String? = nil
+        briefing: SessionBriefing? = nil, resuming: String? = nil
     ) -> ParticipantHandle {
         let handle = newHandle(name)
         let admission = Admission(
             identity: Identity(text: name), name: name.uppercased(), kind: kind, attributes: attributes, permission: permission,
             isRoomAdmin: isRoomAdmin, sessionID: session ?? "session-\(name)", briefing: briefing, autoSubscribe: autoSubscribe,
             receivesText: receivesText,
-            resumeToken: token ?? "resume-\(name)", resuming: resuming, joinedAt: 1_700_000_001)
+            resumeToken: "resume-\(name)", resumeSecret: ResumeSecret(name), resuming: resuming, joinedAt: 1_700_000_001)
         receive(.joined(handle, admission))
         return handle
     }

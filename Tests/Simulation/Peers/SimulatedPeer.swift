@@ -54,7 +54,7 @@ final class SimulatedPeer {
         let admission = Admission(
             identity: identity, name: identity.text, kind: kind, permission: permission, isRoomAdmin: isAdmin,
             autoSubscribe: !isManualSubscriber,
-            resumeToken: "RT_\(world.sessions.count)", resuming: token)
+            resumeToken: "RT_\(world.sessions.count)", resumeSecret: ResumeSecret("\(world.sessions.count)"), resuming: token)
         let ticket = JoinTicket(admission: admission, lastSeq: past?.lastSeq, room: world.roomName(room), settings: world.roomSettings)
         let session = PeerSession(number: world.sessions.count, peer: self, ticket: ticket, shard: world.random.below(world.shards.count))
         session.resumeState = past

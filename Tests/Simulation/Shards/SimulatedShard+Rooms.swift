@@ -20,7 +20,9 @@ extension SimulatedShard {
         if index == rooms.count { rooms.append(nil) }
         let seed = world.random.next()
         var identifiers = IdentifierGenerator(seed: ~seed)
-        let room = Room(name: name, sid: identifiers.room(), settings: settings, createdAt: 0, seed: seed, at: now)
+        let room = Room(
+            name: name, sid: identifiers.room(), settings: settings, createdAt: 0, seed: seed,
+            resumeTokens: { "RT_\($0.revealedText)_\($1)" }, at: now)
         var hosted = HostedRoom(room: room, name: name)
         hosted.status = hosted.room.status()
         rooms[index] = hosted

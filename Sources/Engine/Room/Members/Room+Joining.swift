@@ -9,8 +9,8 @@ extension Room {
             reportAborted(handle, admission)
             return
         }
-        if let old = resumable(by: admission) {
-            resume(old, as: handle, admission)
+        if let (old, tokens) = resumption(by: admission) {
+            resume(old, as: handle, admission, tokens)
             return
         }
         if let old = members.handle(of: admission.identity) {
@@ -83,7 +83,7 @@ extension Room {
             participant: participant.info(tracks: resumed == true ? trackInfos(of: participant) : nil),
             participants: others.map { $0.info(tracks: trackInfos(of: $0)) }, sessionId: admission.sessionID,
             logged: participant.kind.isDependent ? nil : settings.reporting.reportsText && participant.receivesText,
-            session: participant.kind == .agent ? admission.briefing : nil, resumeToken: admission.resumeToken, resumed: resumed,
-            snapshot: participant.needsSnapshot ? true : nil, nodes: admission.nodes)
+            session: participant.kind == .agent ? admission.briefing : nil, resumeToken: participant.resumeTokens.current,
+            resumed: resumed, snapshot: participant.needsSnapshot ? true : nil, nodes: admission.nodes)
     }
 }

@@ -5,9 +5,16 @@ internal import Wire
 /// To the room a resumed participant is the same one under another handle: its state stays, patches are replaced, and its
 /// subscribers and publishers see no event.
 extension Room {
-    /// The participant that an admission resumes: the one of its own identity, if the resume token matches. Nil is a fresh join.
-    package func resumable(by admission: Admission) -> ParticipantHandle? {
-        members[admission.identity].flatMap { $0.isResumable(by: admission) ? $0.handle : nil }
+    /// Whether an admission resumes a participant. Otherwise it is a fresh join.
+    package func isResumable(by admission: Admission) -> Bool { resumption(by: admission) != nil }
+
+    /// The participant that an admission resumes, and its tokens from then on: the one of its own identity, if the resume token matches.
+    ///
+    /// The earlier node of a room may have announced tokens after the image. They match until the participant resumes here.
+    func resumption(by admission: Admission) -> (ParticipantHandle, ResumeTokens)? {
+        guard let participant = members[admission.identity] else { return nil }
+        let ahead = members.isRestored(participant.handle) ? Limits.resumeTokensAheadMax : 0
+        return participant.tokens(resumedBy: admission, orAhead: ahead, deriveToken).map { (participant.handle, $0) }
     }
 
     /// Handles a lost connection: keeps the participant for the resume window and reports it as reconnecting.
@@ -28,14 +35,14 @@ extension Room {
     }
 
     /// Moves a participant to another socket. The old one may still be open.
-    mutating func resume(_ old: ParticipantHandle, as new: ParticipantHandle, _ admission: Admission) {
+    mutating func resume(_ old: ParticipantHandle, as new: ParticipantHandle, _ admission: Admission, _ tokens: ResumeTokens) {
         guard let index = members.index(of: old) else { return }
         let subscribed = tracks.values.filter { members[at: index].isSubscribed(to: $0) }
         for track in subscribed { patch(.unsubscribe(old, to: track.info.alias, of: track.publisher)) }
         let wasAway = members[at: index].reconnectWindow != nil
         let wasRestored = members.isRestored(old)
         rename(old, to: new)
-        members[at: index].resume(with: admission)
+        members[at: index].resume(with: tokens)
         let participant = members[at: index]
         if wasRestored { publishAgain(participant) } else { move(participant, from: old) }
         // After the patches of its tracks, so that the `ahead` state reaches the new shard before the log, and so before the first frame

@@ -72,8 +72,8 @@ extension RoomHost {
         var settings = context.gateway.settings.room
         settings.reporting = reporting.settings
         let room = Room(
-            restoring: restored.image, over: settings, seed: .random(in: 0 ... .max), handles: handles, reason: restored.reason,
-            after: restored.unseen, at: context.now)
+            restoring: restored.image, over: settings, seed: .random(in: 0 ... .max), resumeTokens: { $0.token($1) }, handles: handles,
+            reason: restored.reason, after: restored.unseen, at: context.now)
         let index = insert(room, named: restored.name, isReported: reporting.isReported)
         absent.add(handles, epoch: restored.epoch)
         if let hosted = table[index] { announce(hosted) }

@@ -46,12 +46,14 @@ extension Admission {
         self.init(
             identity: grant.identity, name: token.name, kind: token.kind, metadata: token.metadata, attributes: token.attributes,
             permission: grant.permission, isRoomAdmin: token.video?.roomAdmin ?? false, sessionID: token.sessionID,
-            autoSubscribe: autoSubscribe, receivesText: token.receivesText, resumeToken: Self.makeResumeToken(), server: server,
-            joinedAt: now
-        )
+            autoSubscribe: autoSubscribe, receivesText: token.receivesText, resumeToken: ResumeToken.random(),
+            resumeSecret: ResumeSecret(ResumeToken.randomSecret().revealedText), server: server, joinedAt: now)
     }
+}
 
-    private static func makeResumeToken() -> String { "RT_" + Hex.encode(randomBytes(16)) }
+extension ResumeSecret {
+    /// As rooms derive the tokens of their participants.
+    func token(_ number: UInt32) -> String { ResumeToken.derived(number, from: SecretText(revealedText)) }
 }
 
 extension TokenContent {

@@ -190,7 +190,7 @@ final class RoomHost {
     private func room(for request: JoinRequest) throws(JoinFailure) -> Int {
         if let index = table.index(named: request.room) {
             // The client tries again, until the coordinator is known.
-            if request.resumesOnly, table[index]?.room.resumable(by: request.admission) == nil { throw JoinFailure(reason: .moved) }
+            if request.resumesOnly, table[index]?.room.isResumable(by: request.admission) != true { throw JoinFailure(reason: .moved) }
             return index
         }
         guard !request.resumesOnly, context.gateway.auditEvents?.joinError(request.room, request.admission.identity) == nil else {
@@ -227,7 +227,8 @@ final class RoomHost {
         var settings = settings
         settings.reporting = reporting.settings
         let room = Room(
-            name: name, sid: identifiers.room(), settings: settings, createdAt: WallClock.seconds, seed: seed, at: context.now)
+            name: name, sid: identifiers.room(), settings: settings, createdAt: WallClock.seconds, seed: seed,
+            resumeTokens: { $0.token($1) }, at: context.now)
         context.gateway.cluster?.confirm(name)
         return insert(room, named: name, isReported: reporting.isReported)
     }

@@ -20,7 +20,7 @@ struct AgentPresenceTests {
         world.join("ann")
         let helper = world.join("helper", kind: .agent)
         world.receive(.connectionLost(helper, .signalClose))
-        let again = world.join("helper", kind: .agent, token: "next", resuming: "resume-helper")
+        let again = world.join("helper", kind: .agent, resuming: "resume-helper")
         world.receive(.left(again, .clientInitiated))
         #expect(Self.reports(world) == [.present, .away, .present, .left(.clientInitiated)])
     }
@@ -40,7 +40,7 @@ struct AgentPresenceTests {
         let bob = world.join("bob")
         world.receive(.left(ann, .clientInitiated))
         world.receive(.connectionLost(bob, .signalClose))
-        let again = world.join("bob", token: "next", resuming: "resume-bob")
+        let again = world.join("bob", resuming: "resume-bob")
         world.receive(.left(again, .clientInitiated))
         world.join("cid")
         world.receive(.administered(.delete))

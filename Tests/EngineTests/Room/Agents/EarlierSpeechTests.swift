@@ -115,7 +115,7 @@ struct EarlierSpeechTests {
         _ = try world.publish(ann)
         expect()
         world.receive(.connectionLost(ann, .signalClose))
-        world.join("ann", token: "resume-2", resuming: "resume-ann")
+        world.join("ann", resuming: "resume-ann")
         let line = try #require(world.trace.firstIndex { $0.hasPrefix("patch move") })
         #expect(world.trace[line + 1] == "patch keep 1")
     }

@@ -49,7 +49,7 @@ struct AuditEventTests {
         var world = Self.room()
         let ann = world.join("ann")
         world.receive(.connectionLost(ann, .signalClose))
-        world.join("ann", token: "next", resuming: "resume-ann")
+        world.join("ann", resuming: "resume-ann")
         #expect(Self.words(world) == ["started", "joined"])
     }
 

@@ -65,7 +65,7 @@ struct RecordingTests {
         _ = try world.publish(ann)
         world.receive(.administered(.startRecording))
         world.receive(.connectionLost(ann, .signalClose))
-        world.join("ann", token: "next", resuming: "resume-ann")
+        world.join("ann", resuming: "resume-ann")
         let position = try #require(world.trace.firstIndex { $0.hasPrefix("patch move 1") })
         #expect(world.trace[position + 1] == "tap 1 by ann")
         #expect(!world.trace.contains { $0.hasPrefix("untap") })

@@ -82,7 +82,7 @@ struct TextlessTests {
     @Test mutating func textlessParticipantResumesAsTextless() {
         world.receive(.connectionLost(car, .signalClose))
         world.send(helper, .segment(segment))
-        let back = world.join("car", receivesText: false, session: "session-car", token: "next", resuming: "resume-car")
+        let back = world.join("car", receivesText: false, session: "session-car", resuming: "resume-car")
         #expect(world.history.contains { if case .handOver(car, back) = $0 { true } else { false } })
         #expect(!world.takeEvents(back).words.contains("segment"))
     }
@@ -90,7 +90,7 @@ struct TextlessTests {
     @Test(arguments: [true, false])
     mutating func resumeRequiresTheSameTextSetting(receivesText: Bool) {
         let name = receivesText ? "car" : "phone"
-        world.join(name, receivesText: receivesText, token: "next", resuming: "resume-\(name)")
+        world.join(name, receivesText: receivesText, resuming: "resume-\(name)")
         #expect(!world.history.contains { if case .handOver = $0 { true } else { false } })
         #expect(world.closed[receivesText ? car : phone] == .duplicateIdentity)
     }

@@ -16,8 +16,8 @@ struct ResumingTests {
 
     private mutating func lose(_ handle: ParticipantHandle) { world.receive(.connectionLost(handle, .signalClose)) }
 
-    private mutating func comeBack(_ name: String = "ann", showing token: String? = nil, newToken: String = "next") -> ParticipantHandle {
-        world.join(name, token: newToken, resuming: token ?? "resume-\(name)")
+    private mutating func comeBack(_ name: String = "ann", showing token: String? = nil) -> ParticipantHandle {
+        world.join(name, resuming: token ?? "resume-\(name)")
     }
 
     private func greeting(_ events: [Event]) -> Hello? {
@@ -151,7 +151,7 @@ struct ResumingTests {
         #expect(hello.resumed == true)
         #expect(hello.participant.sid == sid)
         #expect(hello.participant.tracks == [track])
-        #expect(hello.resumeToken == "next")
+        #expect(hello.resumeToken == "resume-ann-1")
         #expect(world.receives(bob, track))
         guard case .participantUpdated(_, .connected)? = world.takeEvents(bob).first else { throw Unexpected(what: "connected") }
         #expect(world.room.participants.map(\.identity) == ["ann", "bob"], "in its old position")
@@ -176,7 +176,7 @@ struct ResumingTests {
         #expect(!world.receives(back, other))
         world.send(back, .hold(true))
         lose(back)
-        back = comeBack(showing: "next", newToken: "last")
+        back = comeBack(showing: "resume-ann-1")
         #expect(world.gates[own.alias] == .held)
         world.send(back, .subscribe(other.sid, subscribed: true))
         world.send(back, .hold(false))
@@ -216,6 +216,16 @@ struct ResumingTests {
         #expect(world.takeEvents(back).words == ["hello", "talkStopped", "talkStarted"])
     }
 
+    @Test mutating func eachResumeBringsAnotherToken() {
+        var tokens: [String] = []
+        for _ in 0..<3 {
+            let back = comeBack(showing: tokens.last)
+            world.receive(.resumeConfirmed(back))
+            tokens += greeting(world.takeEvents(back)).map { [$0.resumeToken] } ?? []
+        }
+        #expect(tokens == ["resume-ann-1", "resume-ann-2", "resume-ann-3"])
+    }
+
     // MARK: Rejected
 
     @Test mutating func unknownResumeTokenIsAFreshJoin() throws {
@@ -231,9 +241,9 @@ struct ResumingTests {
         lose(ann)
         let back = comeBack()
         lose(back)
-        let again = comeBack(newToken: "last")
+        let again = comeBack()
         #expect(greeting(world.takeEvents(again))?.resumed == true)
-        let late = comeBack(showing: "next")
+        let late = comeBack(showing: "resume-ann-1")
         #expect(greeting(world.takeEvents(late))?.resumed == false, "that one was never delivered")
     }
 
@@ -244,6 +254,12 @@ struct ResumingTests {
         let second = comeBack()
         #expect(greeting(world.takeEvents(second))?.resumed == false)
         #expect(world.closed[back] == .duplicateIdentity)
+    }
+
+    @Test(arguments: 1...9) mutating func tokenIsUnknownBeforeItIsAnnounced(number: Int) {
+        lose(ann)
+        let back = comeBack(showing: "resume-ann-\(number)")
+        #expect(greeting(world.takeEvents(back))?.resumed == false)
     }
 
     @Test mutating func resumeTokenOfAnotherIdentityIsRejected() {

@@ -39,7 +39,7 @@ struct RestoredResumeTests {
         try world.loseNode()
         let back = world.comeBack("ann")
         world.receive(.connectionLost(back, .signalClose))
-        world.join("ann", resuming: "next-ann")
+        world.join("ann", resuming: "resume-ann-1")
         #expect(world.trace.contains("patch move 1 from ann to ann subscribed by "), "bob has not resumed")
     }
 
@@ -92,45 +92,17 @@ struct RestoredResumeTests {
         #expect(world.room.isOver)
     }
 
-    // MARK: Tokens
-
-    @Test mutating func resumeTokenOfTheOldNodeResumes() throws {
-        let sid = world.room.participants[0].sid
-        try world.loseNode()
-        let hello = try #require(world.takeEvents(world.comeBack("ann")).hello)
-        #expect(hello.resumed == true && hello.snapshot == true && hello.participant.sid == sid && hello.resumeToken == "next-ann")
-        #expect(world.auditEvents.isEmpty)
-    }
-
-    @Test mutating func formerTokenOfTheOldNodeResumesUntilConfirmed() throws {
-        world.receive(.connectionLost(ann, .signalClose))
-        let back = world.comeBack("ann")
-        var confirmed = world
-        confirmed.receive(.resumeConfirmed(back))
-        try world.loseNode()
-        #expect(world.takeEvents(world.join("ann", resuming: "resume-ann")).hello?.resumed == true)
-        try confirmed.loseNode()
-        #expect(confirmed.takeEvents(confirmed.join("ann", resuming: "resume-ann")).hello?.resumed == false)
-    }
-
-    @Test mutating func wrongTokenIsAFreshJoin() throws {
-        try world.loseNode()
-        let hello = try #require(world.takeEvents(world.join("ann", resuming: "resume-bob")).hello)
-        #expect(hello.resumed == false && hello.snapshot == nil)
-        #expect(world.room.reconnecting.map(\.identity) == ["bob"])
-    }
-
     // MARK: Snapshots
 
     @Test mutating func snapshotIsRepeatedUntilItHasArrived() throws {
         try world.loseNode()
         let first = world.comeBack("ann")
         world.receive(.connectionLost(first, .signalClose))
-        let second = world.join("ann", token: "second", resuming: "resume-ann")
+        let second = world.join("ann", resuming: "resume-ann")
         #expect(world.takeEvents(second).hello?.snapshot == true, "the first may be lost with its connection")
         world.receive(.resumeConfirmed(second))
         world.receive(.connectionLost(second, .signalClose))
-        let hello = try #require(world.takeEvents(world.join("ann", resuming: "second")).hello)
+        let hello = try #require(world.takeEvents(world.join("ann", resuming: "resume-ann-2")).hello)
         #expect(hello.resumed == true && hello.snapshot == nil)
     }
 
@@ -155,7 +127,7 @@ struct RestoredResumeTests {
         world.join("car", receivesText: false)
         world.send(bob, .segment(TranscriptSegment(id: "s", role: .user, text: "hi")))
         try world.loseNode()
-        let car = world.join("car", receivesText: false, token: "t", resuming: "resume-car")
+        let car = world.join("car", receivesText: false, resuming: "resume-car")
         #expect(world.takeEvents(car).words == ["hello", "participantUpdated", "participantUpdated"])
     }
 

@@ -32,7 +32,9 @@ extension RoomWorld {
         (auditEvents, tokens) = ([], [])
         discardEvents()
         let seed = UInt64(1_000 + history.count)
-        room = Room(restoring: image, over: settings, seed: seed, handles: inOrder, reason: reason, after: unseen, at: now)
+        room = Room(
+            restoring: image, over: settings, seed: seed, resumeTokens: Self.resumeToken, handles: inOrder, reason: reason,
+            after: unseen, at: now)
         effects = []
         if isReported { receive(.restored) }
         return handles
@@ -40,7 +42,7 @@ extension RoomWorld {
 
     /// A client that resumes and presents the resume token of its first join.
     mutating func comeBack(_ name: String, kind: ParticipantKind = .standard, briefing: SessionBriefing? = nil) -> ParticipantHandle {
-        join(name, kind: kind, briefing: briefing, token: "next-\(name)", resuming: "resume-\(name)")
+        join(name, kind: kind, briefing: briefing, resuming: "resume-\(name)")
     }
 }
 

@@ -174,7 +174,9 @@ struct RoomImageTests {
     private static func useRoom(of image: RoomImage, _ random: inout SplitMix64) {
         var now = Instant(nanoseconds: 1_000)
         let handles = image.members.indices.map { ParticipantHandle(shard: 0, slot: UInt32($0), generation: 1) }
-        var room = Room(restoring: image, over: RoomSettings(), seed: 1, handles: handles, reason: .nodeLost, at: now)
+        var room = Room(
+            restoring: image, over: RoomSettings(), seed: 1, resumeTokens: RoomWorld.resumeToken, handles: handles,
+            reason: .nodeLost, at: now)
         var effects: [Room.Effect] = []
         room.handle(.restored, at: now, into: &effects)
         for (slot, member) in image.members.enumerated() {
