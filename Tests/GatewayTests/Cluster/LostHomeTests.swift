@@ -33,20 +33,37 @@ struct LostHomeTests {
         return (ann, bob)
     }
 
-    /// Changes the record of a room that was handed over, as if its home had ended without handing it over.
-    private func loseHome(of room: String, snapshot isKept: Bool = true) async throws {
-        let broker = try await NATSBroker.start(
-            NATSSettings(servers: [cluster.nats.address], bucket: "b", subjects: []), onEvent: { _ in })
+    private func connect() async throws -> NATSBroker {
+        try await NATSBroker.start(NATSSettings(servers: [cluster.nats.address], bucket: "b", subjects: []), onEvent: { _ in })
+    }
+
+    private func record(of room: String, _ broker: NATSBroker) async throws -> (RoomRecord, revision: UInt64) {
         let key = Cluster.ClusterNode.key(of: room)
         let read = await withCheckedContinuation { continuation in broker.read(key) { continuation.resume(returning: $0) } }
         let stored = try #require(try read.get())
-        var record = try #require(RoomRecord(stored.value))
+        return (try #require(RoomRecord(stored.value)), stored.revision)
+    }
+
+    /// The snapshot that another node would continue a room from now.
+    private func snapshot(of room: String) async throws -> [UInt8] {
+        let broker = try await connect()
+        let snapshot = try await record(of: room, broker).0.snapshot
+        await broker.close()
+        return snapshot
+    }
+
+    /// Changes the record of a room that was handed over, as if its home had ended without handing it over.
+    ///
+    /// - Parameter snapshot: the latest one that the home has written; nil for that of the record.
+    private func loseHome(of room: String, snapshot: [UInt8]? = nil) async throws {
+        let broker = try await connect()
+        var (record, revision) = try await record(of: room, broker)
         #expect(record.home == nil && !record.snapshot.isEmpty)
         record.home = NodeIdentity(name: "lost", incarnation: 1)
-        if !isKept { record.snapshot = [] }
+        if let snapshot { record.snapshot = snapshot }
         let bytes = record.bytes
         let written = await withCheckedContinuation { continuation in
-            broker.write(bytes, of: key, after: stored.revision) { continuation.resume(returning: $0) }
+            broker.write(bytes, of: Cluster.ClusterNode.key(of: room), after: revision) { continuation.resume(returning: $0) }
         }
         _ = try written.get()
         await broker.close()
@@ -74,6 +91,23 @@ struct LostHomeTests {
         #expect(!again.hello.participants.contains { $0.identity.text == "bob" })
     }
 
+    @Test func tokenThatALostNodeGaveOutAfterItsSnapshotResumes() async throws {
+        let ann = try first.join("ann")
+        // The reply promises that the record has the track, and so its publisher.
+        let track = try ann.publish()
+        let snapshot = try await snapshot(of: "r")
+        let resumed = try Caller(resuming: ann, on: first)
+        try resumed.settle()
+        first.gateway.drain()
+        #expect(try resumed.closeCode() == 4005)
+        try await loseHome(of: "r", snapshot: snapshot)
+        try Patience.until("the room is restored") { try ask("GET", "/v1/rooms/r", at: second).status == 200 }
+        let again = try Caller(movedFrom: resumed, to: second)
+        #expect(again.hello.resumed == true && again.hello.participant.sid == ann.hello.participant.sid)
+        #expect(again.hello.participant.tracks?.map(\.sid) == [track.sid])
+        #expect(Set([ann, resumed, again].map(\.hello.resumeToken)).count == 3)
+    }
+
     @Test func roomOfALostNodeIsDeleted() async throws {
         _ = try handedOver()
         try await loseHome(of: "r")
@@ -91,7 +125,7 @@ struct LostHomeTests {
 
     @Test func roomThatALostNodeHadNeverWrittenIsNotFound() async throws {
         _ = try handedOver()
-        try await loseHome(of: "r", snapshot: false)
+        try await loseHome(of: "r", snapshot: [])
         try Patience.until("it is not found") { try ask("GET", "/v1/rooms/r", at: second).status == 404 }
         #expect(try second.homeRooms == 0, "no room begins")
     }
