@@ -78,7 +78,7 @@ struct FrameParsingTests {
                 }
             }
         }
-        #expect(framer.buffer.capacity == 0)
+        #expect(framer.message.buffer.capacity == 0)
     }
 
     @Test func aStreamStandsBetweenMessagesOnlyOutsideOfFramesAndMessages() {
@@ -130,7 +130,7 @@ struct FrameParsingTests {
         let frames = [TestFrame(0x01, "a"), TestFrame(0x83), TestFrame(0x80, "b"), TestFrame(0x82), TestFrame.close(1000)]
         let stream = FrameStream(frames.bytes, pieceLength: pieceLength)
         #expect(stream.events == [.violation(.webSocketProtocol)])
-        #expect(stream.framer.receivedClosePayload.isEmpty && stream.framer.buffer.capacity == 0)
+        #expect(stream.framer.receivedClosePayload.isEmpty && stream.framer.message.buffer.capacity == 0)
     }
 }
 

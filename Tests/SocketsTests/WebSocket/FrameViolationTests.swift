@@ -239,7 +239,7 @@ struct FrameViolationTests {
         for frame in [TestFrame(0x82, count: 10).announcing(16_384), TestFrame(0x01, "abc").announcing(65_536)] {
             let stream = FrameStream(frame.bytes)
             #expect(stream.events.isEmpty)
-            #expect(stream.framer.buffer.capacity < 1_024)
+            #expect(stream.framer.message.buffer.capacity < 1_024)
         }
     }
 
@@ -266,10 +266,10 @@ struct FrameViolationTests {
     @Test func muchMemoryIsGivenBackAndLittleIsKept() {
         var stream = FrameStream(TestFrame(0x81, String(repeating: "a", count: 60_000)).bytes, pieceLength: 1_000)
         #expect(stream.events.count == 1)
-        #expect(stream.framer.buffer.capacity == 0)
+        #expect(stream.framer.message.buffer.capacity == 0)
         stream.receive(TestFrame(0x82, count: 100).bytes, pieceLength: 7)
         #expect(stream.events.count == 2)
-        #expect(stream.framer.buffer.isEmpty && (1..<4_096).contains(stream.framer.buffer.capacity))
+        #expect(stream.framer.message.buffer.isEmpty && (1..<4_096).contains(stream.framer.message.buffer.capacity))
     }
 
     @Test func aThousandPingsWithinAMessageTakeNoMemory() {
@@ -278,7 +278,7 @@ struct FrameViolationTests {
         stream.receive(TestFrame(0x80, count: 1).bytes)
         #expect(stream.events.count == 1_001)
         #expect(stream.events.last == .binary(TestFrame(0x02, count: 10).payload + TestFrame(0x80, count: 1).payload))
-        #expect(stream.framer.buffer.capacity < 1_024)
+        #expect(stream.framer.message.buffer.capacity < 1_024)
     }
 
     @Test func anIdleFramerIsSmall() {
