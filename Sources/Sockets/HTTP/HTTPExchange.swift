@@ -18,7 +18,7 @@ package struct ReceivedRequest: Sendable {
     package static let bodyBytesMax = 1 << 20
     /// How long the response may take, in seconds.
     static let answerSecondsMax = 60
-    /// Bytes of a body written at once, and how often in one turn. A client must acknowledge as many within `Loop.transferTimeout`.
+    /// Bytes of a body written at once, and how often in one turn. A client must acknowledge as many within `LoopSettings.transferTimeout`.
     static let pieceBytesMax = 1 << 16
     private static let piecesOfTurnMax = 4
 

@@ -22,11 +22,8 @@ package import Wire
     private(set) var edges = EdgeTable()
     @exclusivity(unchecked) private var turn = Turn()
     var scratch = Scratch()
-    /// Of HTTP request bodies that are being received or processed.
-    private var bodyBytes = 0
+    var bodies = BodyBudget()
     package internal(set) var counters = LoopCounters()
-
-    private static let bodyBytesMax = 64 << 20
 
     /// - Throws: `LoopError` if the system has no memory or descriptors left, `TLSFileError` for an unusable certificate.
     package init(settings: LoopSettings, delegate: some SocketDelegate) throws {
@@ -268,22 +265,6 @@ package import Wire
     package func endTunnels(atMost limit: Int) {
         let rest = max(0, counters.tunnelsOpen - limit)
         for edge in edges.open where counters.tunnelsOpen > rest { edge.breakTunnel(to: nil) }
-    }
-
-    // MARK: Request bodies
-
-    /// The time for a client to send the body of an HTTP request, and to acknowledge a piece of a response.
-    var transferTimeout: Duration { .seconds(3 * settings.handshakeSecondsMax) }
-
-    /// - Returns: false if bodies in progress already take up too much memory.
-    func takeBodyBytes(_ count: Int) -> Bool {
-        guard bodyBytes + count <= Self.bodyBytesMax else { return false }
-        bodyBytes += count
-        return true
-    }
-
-    func giveBackBodyBytes(_ count: Int) {
-        bodyBytes -= count
     }
 }
 

@@ -29,6 +29,9 @@ package struct LoopSettings: Sendable {
         self.client = client
     }
 
+    /// The time for a client to send the body of an HTTP request, and to acknowledge a piece of a response.
+    var transferTimeout: Duration { .seconds(3 * handshakeSecondsMax) }
+
     func quota(of entrance: Entrance) -> ConnectionQuota {
         entrance == .operations ? operationsQuota : quota
     }
