@@ -7,6 +7,7 @@ internal import Wire
     private let connection: Connection
     private let key: String
     private var response: [UInt8] = []
+    private var failure: ConnectionFailure?
 
     init(_ endpoint: Endpoint, for connection: Connection) {
         self.connection = connection
@@ -51,15 +52,12 @@ internal import Wire
     override func failed(_ message: String) { fail(ConnectionFailure(message: message)) }
 
     private func fail(_ failure: ConnectionFailure) {
-        connection.failure = failure
+        self.failure = failure
         edge?.fail()
     }
 
     override func ended() {
-        if connection.failure == nil {
-            connection.failure = ConnectionFailure(message: edge?.certificateFault ?? "the connection was refused")
-        }
-        connection.ended()
+        connection.ended(failure ?? ConnectionFailure(message: edge?.certificateFault ?? "the connection was refused"))
     }
 }
 

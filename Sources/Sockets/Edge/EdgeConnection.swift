@@ -328,20 +328,8 @@ internal import Wire
     /// The next message will read this memory.
     func prefetch(_ hints: PrefetchHints) { unsafe self.hints = unsafe hints.keepingReceiver(of: self.hints) }
 
-    func setHints(of connection: Connection) {
-        unsafe hints = unsafe PrefetchHints(
-            connection: UInt(bitPattern: Unmanaged.passUnretained(connection).toOpaque()),
-            stream: UInt(bitPattern: Unmanaged.passUnretained(stream).toOpaque()), cipher: stream.openingAddress)
-    }
-
-    /// The same for a connection whose messages go to another one.
-    func setHints(of end: TunnelEnd, to other: EdgeConnection) {
-        unsafe hints = unsafe PrefetchHints(
-            connection: UInt(bitPattern: Unmanaged.passUnretained(end).toOpaque()),
-            stream: UInt(bitPattern: Unmanaged.passUnretained(stream).toOpaque()), cipher: stream.openingAddress,
-            other: UInt(bitPattern: Unmanaged.passUnretained(other).toOpaque()),
-            otherStream: UInt(bitPattern: Unmanaged.passUnretained(other.stream).toOpaque()), otherCipher: other.stream.sealingAddress)
-    }
+    func setHints(of connection: Connection) { unsafe hints = unsafe PrefetchHints(of: connection, on: stream) }
+    func setHints(of end: TunnelEnd, to other: EdgeConnection) { unsafe hints = unsafe PrefetchHints(of: end, on: stream, to: other) }
 
     // MARK: The end
 

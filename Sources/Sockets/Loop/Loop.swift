@@ -240,12 +240,12 @@ package import Wire
     package func connect(to endpoint: Endpoint) -> Connection {
         let connection = Connection(loop: self, isServer: false, tcp: TCPSocket(descriptor: -1))
         switch ClientUpgrade.open(endpoint) {
-        case .failure(let failure): connection.failure = failure
+        case .failure(let failure): connection.ended(failure)
         case .success(let descriptor):
-            if EdgeConnection(connecting: descriptor, ClientUpgrade(endpoint, for: connection), on: self) != nil { return connection }
+            guard EdgeConnection(connecting: descriptor, ClientUpgrade(endpoint, for: connection), on: self) == nil else { break }
             Listener.discard(descriptor)
+            connection.ended()
         }
-        connection.ended()
         return connection
     }
 

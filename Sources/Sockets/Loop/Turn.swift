@@ -22,55 +22,6 @@ struct Turn {
     }
 }
 
-/// When a message leaves.
-enum FlushTiming {
-    case now
-    /// With all others of the batch of records being processed, if there is one.
-    case batch
-    /// At the end of the loop's turn, so that all messages of a turn to one socket take one system call.
-    case turn
-    /// With the next message that leaves earlier, and after this time at the latest (the loop looks every 20 ms).
-    case delayed(milliseconds: UInt8)
-}
-
-/// Frames of a connection that wait to leave together: in one TLS record and one system call.
-struct DeferredMessages {
-    private var bytes: [UInt8] = []
-    /// The latest time for them to leave; nil: the end of the turn.
-    private(set) var deadline: Instant?
-    /// The connection is in `Turn.queue`, or in `Turn.timerQueue`.
-    var isOnTurnList = false
-    var isOnTimerList = false
-
-    var isEmpty: Bool { bytes.isEmpty }
-
-    /// - Parameter deadline: nil for the end of the turn. The earliest counts.
-    /// - Returns: false if there is no room.
-    mutating func append(_ frame: UnsafeRawBufferPointer, followedByPing ping: UInt32?, until deadline: Instant?) -> Bool {
-        let count = frame.count + (ping == nil ? 0 : Ping.bytes)
-        guard bytes.count + count <= StreamBuffers.contentMax - Ping.bytes else { return false }
-        if bytes.isEmpty {
-            bytes.reserveCapacity(1_024)
-            self.deadline = deadline
-        } else if let earlier = self.deadline {
-            self.deadline = deadline.map { min($0, earlier) }
-        }
-        unsafe bytes.append(contentsOf: frame)
-        if let ping {
-            unsafe withUnsafeTemporaryAllocation(byteCount: Ping.bytes, alignment: 4) { room in
-                unsafe Ping.write(ping, to: room.baseAddress!)
-                unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(room))
-            }
-        }
-        return true
-    }
-
-    mutating func take() -> [UInt8] {
-        defer { (bytes, deadline) = ([], nil) }
-        return bytes
-    }
-}
-
 /// The connections of a loop: those that are open, and those that have ended in this turn.
 ///
 /// A connection is reported and released at the end of the turn in which it ends, so that its delegate is not called from within a call to

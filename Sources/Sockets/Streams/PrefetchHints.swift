@@ -30,20 +30,24 @@ package struct PrefetchHints {
     package init() {}
 
     /// For a connection whose subscribers are not known yet.
-    init(connection: UInt, stream: UInt, cipher: UInt) {
-        sender = [connection, stream, cipher, 0, 0]
+    init(of connection: Connection, on stream: ByteStream) {
+        sender = [Self.address(of: connection), Self.address(of: stream), stream.openingAddress, 0, 0]
     }
 
     /// For a connection whose messages go to another one.
-    init(connection: UInt, stream: UInt, cipher: UInt, other: UInt, otherStream: UInt, otherCipher: UInt) {
-        sender = [connection, stream, cipher, 0, 0]
-        subscriber = [other, 0, otherStream, otherCipher]
+    init(of end: TunnelEnd, on stream: ByteStream, to other: EdgeConnection) {
+        sender = [Self.address(of: end), Self.address(of: stream), stream.openingAddress, 0, 0]
+        let otherStream = unsafe other.stream
+        subscriber = [Self.address(of: other), 0, Self.address(of: otherStream), otherStream.sealingAddress]
     }
 
-    init(sender: UInt, track: UInt, subscriber: UInt, connection: UInt, stream: UInt, cipher: UInt) {
+    /// For a frame to the first of a track's subscribers.
+    fileprivate init(sender: UInt, track: UInt, subscriber: UInt, connection: UInt, stream: UInt, cipher: UInt) {
         self.sender = [0, 0, 0, sender, track]
         self.subscriber = [subscriber, connection, stream, cipher]
     }
+
+    private static func address(of object: some AnyObject) -> UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()) }
 
     /// These hints with the receiving side's memory of others.
     func keepingReceiver(of other: PrefetchHints) -> PrefetchHints {
@@ -55,5 +59,39 @@ package struct PrefetchHints {
     func fetch() {
         for index in 0..<5 { Self.fetch(sender[index], lines: Self.senderLines[index]) }
         for index in 0..<4 { Self.fetch(subscriber[index], lines: Self.subscriberLines[index]) }
+    }
+}
+
+// MARK: The memory of connections
+
+extension Connection {
+    /// The memory that a frame to this connection reads.
+    ///
+    /// - Parameters:
+    ///   - sender: the address of the sender's state; `track`, of its track's.
+    ///   - subscriber: the address of the subscriber's state.
+    package func prefetchHints(sender: UInt, track: UInt, subscriber: UInt) -> PrefetchHints? {
+        guard let stream = unsafe link?.stream else { return nil }
+        return unsafe PrefetchHints(
+            sender: sender, track: track, subscriber: subscriber,
+            connection: UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), stream: UInt(bitPattern: stream.toOpaque()),
+            cipher: stream._withUnsafeGuaranteedRef { $0.sealingAddress })
+    }
+
+    /// The next message from this connection will read this memory.
+    package func prefetch(_ hints: PrefetchHints) {
+        unsafe link?.edge._withUnsafeGuaranteedRef { $0.prefetch(hints) }
+    }
+
+    package func prefetch(_ step: PrefetchHints.Step) {
+        switch step {
+        case .itself: PrefetchHints.fetch(unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), lines: 3)
+        case .stream:
+            guard let stream = unsafe link?.stream else { return }
+            PrefetchHints.fetch(unsafe UInt(bitPattern: stream.toOpaque()), lines: PrefetchHints.streamLines)
+        case .cipher:
+            guard let stream = unsafe link?.stream else { return }
+            PrefetchHints.fetch(unsafe stream._withUnsafeGuaranteedRef { $0.sealingAddress }, lines: PrefetchHints.cipherLines)
+        }
     }
 }

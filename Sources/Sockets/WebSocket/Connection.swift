@@ -1,5 +1,4 @@
-internal import CLibwebsockets
-package import Wire
+internal import Wire
 
 /// One WebSocket on a loop's thread: whole messages in, whole messages out, one close with a reason.
 ///
@@ -19,41 +18,32 @@ package import Wire
     }
     /// An object that the delegate keeps between `admit` and `opened`.
     package var context: AnyObject?
-    package var phase: Phase { unsafe uncheckedPhase }
+    package internal(set) var phase: Phase {
+        get { unsafe uncheckedPhase }
+        set { unsafe uncheckedPhase = newValue }
+    }
 
     // Read for every frame, so exclusivity is not checked at run time.
     @exclusivity(unchecked) private var uncheckedSlot = -1
     @exclusivity(unchecked) private var uncheckedPhase = Phase.connecting
     /// Not retained, for frames: a loop closes its connections before it ends.
     package unowned(unsafe) let loop: Loop
-    /// Where messages go to and come from; nil before the upgrade and after the end. Not retained: the edge holds this connection.
-    @exclusivity(unchecked) private var edge: Unmanaged<EdgeConnection>?
-    /// The edge's.
-    @exclusivity(unchecked) private var stream: Unmanaged<ByteStream>?
-    @exclusivity(unchecked) private var framer: WebSocketFramer
+    /// Where messages go to and come from; nil before the upgrade and after the end.
+    @exclusivity(unchecked) private(set) var link: Link?
+    @exclusivity(unchecked) private(set) var framer: WebSocketFramer
     @exclusivity(unchecked) var deferred = DeferredMessages()
     private let media: Unmanaged<MediaReceiver>
-    package let isServer: Bool
     package private(set) var tcp: TCPSocket
-    private var control = ControlFrames()
-    /// Why an outgoing connection was not established.
-    var failure: ConnectionFailure?
+    var control = ControlFrames()
 
-    /// The state of the control frames to send and of those received (RFC 6455 section 5.5).
-    private struct ControlFrames {
-        /// The payload of the last ping that was not answered yet.
-        var pong: [UInt8]?
-        /// Of this side's close. Set once, by the first close.
-        var reason: CloseReason?
-        /// This side's CLOSE frame has been written.
-        var isCloseWritten = false
-        /// The code of the peer's CLOSE frame.
-        var peerCode: UInt16?
+    /// Neither is retained: the edge holds this connection and the stream.
+    @safe struct Link {
+        let edge: Unmanaged<EdgeConnection>
+        let stream: Unmanaged<ByteStream>
     }
 
     init(loop: Loop, isServer: Bool, tcp: TCPSocket) {
         unsafe self.loop = loop
-        self.isServer = isServer
         self.tcp = tcp
         unsafe media = unsafe Unmanaged.passUnretained(loop.mediaReceiver)
         unsafe framer = WebSocketFramer(role: isServer ? .server : .client)
@@ -62,10 +52,15 @@ package import Wire
     /// The code of the peer's CLOSE frame.
     package var peerCloseCode: UInt16? { control.peerCode }
 
+    private var isServer: Bool { unsafe framer.maskBit != 0 }
+
+    /// For everything but frames.
+    var edge: EdgeConnection? { unsafe link?.edge.takeUnretainedValue() }
+
     // MARK: Sending
 
     /// Whether bytes of an earlier write still wait for the socket.
-    package var isCongested: Bool { unsafe stream.map { unsafe $0._withUnsafeGuaranteedRef { $0.isCongested } } ?? true }
+    package var isCongested: Bool { unsafe link.map { unsafe $0.stream._withUnsafeGuaranteedRef { $0.isCongested } } ?? true }
 
     /// Bytes that must be writable before a message given to `write(binary:count:)`: of the longest header (RFC 6455 section 5.2).
     package static var headroom: Int { 16 }
@@ -114,17 +109,17 @@ package import Wire
 
     /// Requests one call of `SocketDelegate.writable(_:)` once the socket takes bytes again.
     package func askForWritable() {
-        guard phase == .open || phase == .closing, let edge = unsafe edge?.takeUnretainedValue() else { return }
+        guard phase == .open || phase == .closing, let edge else { return }
         edge.wantsWritable = true
         edge.updateWatch()
     }
 
     /// Pauses or resumes reading; meanwhile the peer's bytes stay in the kernel. For tests of a peer that does not read.
     package func setReading(_ reads: Bool) {
-        unsafe edge?.takeUnretainedValue().setReading(reads)
+        edge?.setReading(reads)
     }
 
-    private func write(copying bytes: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode, _ timing: FlushTiming) -> Bool {
+    func write(copying bytes: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode, _ timing: FlushTiming) -> Bool {
         unsafe write(loop.scratch.copy(bytes), bytes.count, opcode, timing)
     }
 
@@ -139,7 +134,7 @@ package import Wire
     }
 
     /// Writes a frame's header into the headroom of its payload; a client also masks the payload.
-    private func frame(_ opcode: WebSocketOpcode, _ payload: UnsafeMutableRawPointer, _ count: Int) -> UnsafeRawBufferPointer {
+    func frame(_ opcode: WebSocketOpcode, _ payload: UnsafeMutableRawPointer, _ count: Int) -> UnsafeRawBufferPointer {
         let start: UnsafeMutableRawPointer
         if isServer {
             unsafe start = unsafe WebSocketFramer.writeHeader(opcode, payloadCount: count, before: payload)
@@ -164,89 +159,27 @@ package import Wire
         return unsafe writeNow(frame, followedByPing: ping)
     }
 
-    private func writeNow(_ bytes: UnsafeRawBufferPointer, followedByPing ping: UInt32? = nil) -> Bool {
-        guard let edge = unsafe edge else { return false }
-        return unsafe edge._withUnsafeGuaranteedRef { unsafe $0.write(bytes, followedByPing: ping) }
-    }
-
-    /// Keeps a message to leave together with others.
-    ///
-    /// - Returns: false if it has to leave at once.
-    private func putOff(_ frame: UnsafeRawBufferPointer, _ ping: UInt32?, _ milliseconds: UInt8? = nil) -> Bool {
-        let deadline = milliseconds.map { unsafe loop.now.advanced(byNanoseconds: Int64($0) * 1_000_000) }
-        guard !isCongested, unsafe deferred.append(frame, followedByPing: ping, until: deadline) else { return false }
-        if unsafe deferred.deadline == nil { unsafe loop.flushAtTurnEnd(self) } else { unsafe loop.flushOnTimer(self) }
-        return true
-    }
-
-    /// - Returns: whether nothing waits for the socket.
-    @discardableResult
-    func flushDeferred() -> Bool {
-        guard unsafe !deferred.isEmpty else { return true }
-        let bytes = unsafe deferred.take()
-        return unsafe bytes.withUnsafeBytes { unsafe writeNow($0) }
-    }
-
-    /// The end of a batch or turn: messages that may not wait longer leave, then control frames.
-    func finishTurn() {
-        unsafe deferred.isOnTurnList = false
-        if unsafe deferred.deadline == nil { flushDeferred() }
-        writeControl()
-    }
-
-    /// - Returns: whether messages still wait for it.
-    func finishTimer(before next: Instant) -> Bool {
-        if let deadline = unsafe deferred.deadline, deadline >= next { return true }
-        unsafe deferred.isOnTimerList = false
-        flushDeferred()
-        return false
-    }
-
-    // MARK: Prefetching
-
-    /// The memory that a frame to this connection reads (`PrefetchHints`).
-    ///
-    /// - Parameters:
-    ///   - sender: the address of the sender's state; `track`, of its track's.
-    ///   - subscriber: the address of the subscriber's state.
-    package func prefetchHints(sender: UInt, track: UInt, subscriber: UInt) -> PrefetchHints? {
-        guard let stream = unsafe stream else { return nil }
-        return unsafe PrefetchHints(
-            sender: sender, track: track, subscriber: subscriber,
-            connection: UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), stream: UInt(bitPattern: stream.toOpaque()),
-            cipher: stream._withUnsafeGuaranteedRef { $0.sealingAddress })
-    }
-
-    /// The next message from this connection will read this memory.
-    package func prefetch(_ hints: PrefetchHints) {
-        unsafe edge?._withUnsafeGuaranteedRef { $0.prefetch(hints) }
-    }
-
-    package func prefetch(_ step: PrefetchHints.Step) {
-        switch step {
-        case .itself: PrefetchHints.fetch(unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), lines: 3)
-        case .stream:
-            guard let stream = unsafe stream else { return }
-            PrefetchHints.fetch(unsafe UInt(bitPattern: stream.toOpaque()), lines: PrefetchHints.streamLines)
-        case .cipher:
-            guard let stream = unsafe stream else { return }
-            PrefetchHints.fetch(unsafe stream._withUnsafeGuaranteedRef { $0.sealingAddress }, lines: PrefetchHints.cipherLines)
-        }
+    func writeNow(_ bytes: UnsafeRawBufferPointer, followedByPing ping: UInt32? = nil) -> Bool {
+        guard let link = unsafe link else { return false }
+        return unsafe link.edge._withUnsafeGuaranteedRef { unsafe $0.write(bytes, followedByPing: ping) }
     }
 
     // MARK: Receiving
 
     func opened(on edge: EdgeConnection) {
-        unsafe self.edge = unsafe Unmanaged.passUnretained(edge)
         tcp = edge.tcp
-        streamChanged()
-        unsafe uncheckedPhase = .open
+        attach(to: edge)
+        phase = .open
         unsafe loop.delegate.opened(self)
     }
 
+    /// The edge has replaced its stream.
     func streamChanged() {
-        guard let edge = unsafe edge?.takeUnretainedValue() else { return }
-        unsafe stream = unsafe Unmanaged.passUnretained(edge.stream)
+        if let edge { attach(to: edge) }
+    }
+
+    private func attach(to edge: EdgeConnection) {
+        unsafe link = unsafe Link(edge: Unmanaged.passUnretained(edge), stream: Unmanaged.passUnretained(edge.stream))
         edge.setHints(of: self)
     }
 
@@ -266,100 +199,23 @@ package import Wire
         }
     }
 
-    func inputEnded() {
-        // A peer that has ended its side may not be reading either.
-        unsafe edge?.takeUnretainedValue().end(within: Self.lingerSpan)
-    }
-
+    /// Everything that was written has left.
     func becameWritable() {
-        unsafe edge?.takeUnretainedValue().wantsWritable = false
+        edge?.wantsWritable = false
         unsafe loop.delegate.writable(self)
         writeControl()
     }
 
-    // MARK: Control frames
+    // MARK: The end
 
-    /// Of several pings before the socket takes a pong, only the last is answered (RFC 6455 section 5.5.3).
-    private func owePong(_ payload: [UInt8]) {
-        guard phase == .open else { return }
-        control.pong = payload
-        unsafe loop.flushAtTurnEnd(self)
-    }
-
-    /// Writes the pong and the CLOSE frame that are due, once everything before them has left.
-    private func writeControl() {
-        guard control.pong != nil || (control.reason != nil && !control.isCloseWritten), !isCongested else { return }
-        if phase == .open, let payload = control.pong {
-            control.pong = nil
-            _ = unsafe payload.withUnsafeBytes { unsafe write(copying: $0, .pong, .now) }
-        }
-        if control.reason != nil { writeClose() }
-    }
-
-    /// Writes the CLOSE frame: with the reason of this side, otherwise with code and reason of the peer's (RFC 6455 section 5.5.1).
-    private func writeClose() {
-        guard !control.isCloseWritten else { return }
-        control.isCloseWritten = true
-        flushDeferred()
-        let payload = unsafe control.reason.map { WebSocketFramer.closePayload($0.code, $0.phrase) } ?? framer.receivedClosePayload
-        _ = unsafe payload.withUnsafeBytes { unsafe writeNow(frame(.close, loop.scratch.copy($0), $0.count)) }
-    }
-
-    // MARK: Closing
-
-    /// Time for what was written before a close, and for the peer's CLOSE frame. A peer on a slow line needs seconds for a full send buffer.
-    private static let closeSpan: Duration = .seconds(4)
-    /// How long a peer may take to end its side, after the closing handshake or a violation.
-    private static let lingerSpan: Duration = .milliseconds(500)
-
-    /// Closes with a code after what has been written so far, at once or within `closeSpan` if the peer does not read.
-    /// Only the first reason counts.
-    package func close(_ reason: CloseReason) {
-        guard phase != .closed, control.reason == nil else { return }
-        control.reason = reason
-        guard let edge = unsafe edge?.takeUnretainedValue() else { return }
-        unsafe uncheckedPhase = .closing
-        edge.setDeadline(after: Self.closeSpan)
-        unsafe loop.flushAtTurnEnd(self)
-    }
-
-    /// Ends the connection without a CLOSE frame, as a broken network would.
-    package func abort() {
-        unsafe edge?.takeUnretainedValue().fail()
-    }
-
-    /// The peer has violated the protocol. The messages before it have been delivered.
-    private func refuse(_ reason: CloseReason) {
-        guard let edge = unsafe edge?.takeUnretainedValue() else { return }
-        if control.reason == nil {
-            unsafe loop.delegate.refused(reason, on: self)
-            control.reason = reason
-        }
-        unsafe uncheckedPhase = .closing
-        writeClose()
-        edge.end(within: Self.lingerSpan)
-    }
-
-    /// The closing handshake is answered if it is the peer's, and done in any case.
-    private func peerClosed(_ code: UInt16) {
-        guard let edge = unsafe edge?.takeUnretainedValue() else { return }
-        control.peerCode = code
-        unsafe uncheckedPhase = .closing
-        writeClose()
-        edge.end(within: Self.lingerSpan)
-    }
-
-    /// The peer has not taken part in the closing handshake in time.
-    func closeExpired() {
-        if control.reason != nil { writeClose() }
-        unsafe edge?.takeUnretainedValue().end(within: Self.lingerSpan)
-    }
-
-    func ended() {
+    /// The edge has ended, or there never was one.
+    ///
+    /// - Parameter failure: why an outgoing connection was not established.
+    func ended(_ failure: ConnectionFailure? = nil) {
         guard phase != .closed else { return }
         let wasConnecting = phase == .connecting
-        unsafe uncheckedPhase = .closed
-        unsafe (edge, stream) = (nil, nil)
+        phase = .closed
+        unsafe link = nil
         unsafe deferred = DeferredMessages()
         if wasConnecting, !isServer { return unsafe loop.delegate.failed(self, failure ?? ConnectionFailure(message: "closed")) }
         unsafe loop.delegate.closed(self, control.reason.map(ConnectionEnd.closed) ?? .lost)
