@@ -63,7 +63,7 @@ internal import Wire
     /// For a socket that was accepted.
     convenience init?(accepted descriptor: Int32, _ arrival: Arrival, on loop: Loop) {
         let requests = RequestPhase(isSecure: true)
-        let context = arrival.entrance.usesTLS ? loop.serverTLS : nil
+        let context = arrival.entrance.usesTLS ? loop.tls.server : nil
         guard let stream = ByteStream.open(descriptor, loop.buffers, context) else { return nil }
         self.init(stream, .requests(requests), arrival, on: loop)
         requests.edge = self
@@ -73,7 +73,7 @@ internal import Wire
 
     /// For a socket that connects to a server.
     convenience init?(connecting descriptor: Int32, _ upgrade: OutgoingRequest, on loop: Loop) {
-        let context = upgrade.endpoint.usesTLS ? loop.clientTLS : nil
+        let context = upgrade.endpoint.usesTLS ? loop.tls.client : nil
         guard context != nil || !upgrade.endpoint.usesTLS else { return nil }
         guard let stream = ByteStream.open(descriptor, loop.buffers, context) else { return nil }
         (stream as? OpenSSLStream)?.setPeer(upgrade.endpoint.host, isChecked: loop.settings.client != .anybody)

@@ -1,6 +1,4 @@
 internal import CLibwebsockets
-internal import COpenSSL
-internal import TLSRecords
 package import Wire
 
 /// One event loop on one thread: a libuv loop of ours with its listeners, connections and timers, and a libwebsockets context on it.
@@ -13,14 +11,12 @@ package import Wire
     /// The same object, for media.
     let mediaReceiver: MediaReceiver
     let settings: LoopSettings
-    let lws = LwsContext()
-    private(set) var serverTLS: TLSContext?
-    private(set) var clientTLS: TLSContext?
+    private(set) var tls = TLSContexts()
     let buffers = StreamBuffers()
-    private var uv: UVLoop!
+    private(set) var uv: UVLoop!
     private var acceptor: Acceptor!
-    private(set) var edges = EdgeTable()
-    @exclusivity(unchecked) private var turn = Turn()
+    var edges = EdgeTable()
+    @exclusivity(unchecked) var turn = Turn()
     var scratch = Scratch()
     var bodies = BodyBudget()
     package internal(set) var counters = LoopCounters()
@@ -43,12 +39,8 @@ package import Wire
     }
 
     private func open() throws {
-        let recordsSecrets = settings.fastPath.isActive
-        if let files = settings.server {
-            unsafe try lws.open(on: uv.pointer)
-            serverTLS = try TLSContext(serving: files, recordsSecrets: recordsSecrets)
-        }
-        if let trust = settings.client { clientTLS = try TLSContext(trusting: trust, recordsSecrets: recordsSecrets) }
+        if settings.server != nil { try uv.openLibrary() }
+        tls = try TLSContexts(settings)
     }
 
     // MARK: Running
@@ -78,11 +70,7 @@ package import Wire
         acceptor.closePending()
         for edge in edges.open { edge.fail() }
         endTurn()
-        let mayRun = lws.destroy()
-        if mayRun {
-            uv.close()
-            lws.finishDestroying()
-        }
+        uv.close()
     }
 
     package func stop() { uv.stop() }
@@ -98,6 +86,7 @@ package import Wire
 
     package var waker: LoopWaker { uv.waker }
     var uvPointer: UnsafeMutablePointer<uv_loop_t> { unsafe uv.pointer }
+    var lws: LwsContext { uv.lws }
 
     // MARK: Timers
 
@@ -112,86 +101,9 @@ package import Wire
         if unsafe !turn.timerQueue.isEmpty { uv.startTimer(withinMilliseconds: Turn.timerMilliseconds) }
     }
 
-    /// Messages that wait for the timer leave, except those of connections that have written meanwhile.
-    func timerFired() {
-        let due = unsafe turn.takeTimerQueue()
-        unsafe delegate.timerRang()
-        let next = now + .milliseconds(Int64(Turn.timerMilliseconds))
-        for connection in due where connection.finishTimer(before: next) { unsafe turn.timerQueue.append(connection) }
-    }
-
-    /// Ends the connections whose deadline has passed.
-    ///
-    /// - Returns: whether there are any left with one.
-    func scanDeadlines() -> Bool {
-        for edge in edges.takeExpired(at: now) { edge.expired() }
-        return edges.hasDeadlines
-    }
-
     func set(_ deadline: Instant?, of edge: EdgeConnection) {
         edges.set(deadline, of: edge)
         if deadline != nil { uv.startScanning() }
-    }
-
-    // MARK: Turns
-
-    /// Writes during a batch of records are sent at its end.
-    var isBatch: Bool { unsafe turn.isBatch }
-
-    func batch(_ body: () -> Void) {
-        unsafe turn.isBatch = true
-        body()
-        unsafe turn.isBatch = false
-        flushTurn()
-    }
-
-    func flushAtTurnEnd(_ connection: Connection) {
-        guard unsafe !connection.deferred.isOnTurnList else { return }
-        unsafe connection.deferred.isOnTurnList = true
-        unsafe turn.queue.append(connection)
-    }
-
-    func flushOnTimer(_ connection: Connection) {
-        guard unsafe !connection.deferred.isOnTimerList else { return }
-        unsafe connection.deferred.isOnTimerList = true
-        if unsafe turn.timerQueue.isEmpty { uv.startTimer(withinMilliseconds: Turn.timerMilliseconds) }
-        unsafe turn.timerQueue.append(connection)
-    }
-
-    private func flushTurn() {
-        // Not an iteration over the array, because a flush may add to it, and its memory is kept for the next turn.
-        var index = 0
-        while unsafe index < turn.queue.count {
-            unsafe turn.queue[index].finishTurn()
-            index += 1
-        }
-        unsafe turn.queue.removeAll(keepingCapacity: true)
-    }
-
-    /// Whether sockets other than those of media may still be served in this turn.
-    var othersMayRun: Bool { unsafe turn.otherNanoseconds < Turn.otherNanosecondsMax }
-    func countOthers(_ nanoseconds: UInt64) { unsafe turn.otherNanoseconds += nanoseconds }
-
-    /// The loop is about to wait for events: everything that waits for the end of the turn happens.
-    func endTurn() {
-        unsafe turn.otherNanoseconds = 0
-        repeat {
-            flushTurn()
-            for ended in edges.takeEnded() { report(ended) }
-        } while unsafe !turn.queue.isEmpty || edges.hasEnded
-        edges.releaseClosed()
-    }
-
-    private func report(_ ended: EdgeConnection.Phase) {
-        switch ended {
-        case .requests(let requests):
-            if !requests.hasHadARequest { counters.handshakesAbandoned += 1 }
-            requests.ended()
-        case .client(let upgrade): upgrade.ended()
-        case .webSocket(let connection): connection.ended()
-        case .tunnel(let end): end.ended()
-        case .ending, .closed: break
-        }
     }
 
     // MARK: Connections
@@ -212,7 +124,7 @@ package import Wire
 
     /// Uses another certificate for new connections; on an error the old one stays.
     package func reloadTLS(_ files: TLSFiles) throws(TLSFileError) {
-        try serverTLS?.reload(files)
+        try tls.server?.reload(files)
     }
 
     /// The source of a request.
@@ -290,14 +202,4 @@ package struct LoopCounters: Sendable {
     package var tunnelBytesOut: UInt64 = 0
 
     package init() {}
-}
-
-/// Why a loop could not be created.
-package struct LoopError: Error, CustomStringConvertible {
-    package let description: String
-
-    init(_ description: String) { self.description = description }
-
-    static let noTLS = LoopError("OpenSSL has no memory for TLS")
-    static let noLoop = LoopError("libuv cannot create a loop; check the limit of open files (`ulimit -n`)")
 }

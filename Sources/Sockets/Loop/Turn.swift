@@ -1,4 +1,3 @@
-internal import COpenSSL
 internal import Wire
 
 /// The work that a loop collects within a turn and does at its end.
@@ -22,93 +21,85 @@ struct Turn {
     }
 }
 
-/// The connections of a loop: those that are open, and those that have ended in this turn.
-///
-/// A connection is reported and released at the end of the turn in which it ends, so that its delegate is not called from within a call to
-/// it, and so that nothing on a frame's way needs a reference count.
-struct EdgeTable {
-    private(set) var open: [EdgeConnection] = []
-    private var ended: [EdgeConnection.Phase] = []
-    private var closed: [EdgeConnection] = []
-    /// Connections with a deadline, unordered: scanned every `UVLoop.scanMilliseconds` while there are any, so that setting and removing one
-    /// take constant time also when thousands of connections arrive or end at once.
-    private var timed: [EdgeConnection] = []
+// MARK: Messages that wait
 
-    var hasEnded: Bool { !ended.isEmpty }
-    var hasDeadlines: Bool { !timed.isEmpty }
+extension Loop {
+    /// Writes during a batch of records are sent at its end.
+    var isBatch: Bool { unsafe turn.isBatch }
 
-    mutating func add(_ edge: EdgeConnection) {
-        edge.listing.index = open.count
-        open.append(edge)
+    func batch(_ body: () -> Void) {
+        unsafe turn.isBatch = true
+        body()
+        unsafe turn.isBatch = false
+        flushTurn()
     }
 
-    mutating func remove(_ edge: EdgeConnection) {
-        // First, because `open` may have the last reference.
-        closed.append(edge)
-        let index = edge.listing.index
-        open.swapAt(index, open.count - 1)
-        open[index].listing.index = index
-        open.removeLast()
+    func flushAtTurnEnd(_ connection: Connection) {
+        guard unsafe !connection.deferred.isOnTurnList else { return }
+        unsafe connection.deferred.isOnTurnList = true
+        unsafe turn.queue.append(connection)
     }
 
-    mutating func noteEnded(_ phase: EdgeConnection.Phase) { ended.append(phase) }
-
-    mutating func takeEnded() -> [EdgeConnection.Phase] {
-        defer { ended = [] }
-        return ended
+    func flushOnTimer(_ connection: Connection) {
+        guard unsafe !connection.deferred.isOnTimerList else { return }
+        unsafe connection.deferred.isOnTimerList = true
+        if unsafe turn.timerQueue.isEmpty { uv.startTimer(withinMilliseconds: Turn.timerMilliseconds) }
+        unsafe turn.timerQueue.append(connection)
     }
 
-    mutating func releaseClosed() { closed.removeAll(keepingCapacity: true) }
-
-    // MARK: Deadlines
-
-    mutating func set(_ deadline: Instant?, of edge: EdgeConnection) {
-        let hadOne = edge.listing.deadline != nil
-        edge.listing.deadline = deadline
-        guard hadOne != (deadline != nil) else { return }
-        if hadOne {
-            let index = edge.listing.deadlineIndex
-            timed.swapAt(index, timed.count - 1)
-            timed[index].listing.deadlineIndex = index
-            timed.removeLast()
-        } else {
-            edge.listing.deadlineIndex = timed.count
-            timed.append(edge)
+    private func flushTurn() {
+        // Not an iteration over the array, because a flush may add to it, and its memory is kept for the next turn.
+        var index = 0
+        while unsafe index < turn.queue.count {
+            unsafe turn.queue[index].finishTurn()
+            index += 1
         }
+        unsafe turn.queue.removeAll(keepingCapacity: true)
     }
 
-    /// The connections whose deadline has passed, which they no longer have.
-    mutating func takeExpired(at now: Instant) -> [EdgeConnection] {
-        let expired = timed.filter { $0.listing.deadline.map { $0 <= now } ?? false }
-        for edge in expired { set(nil, of: edge) }
-        return expired
+    /// Messages that wait for the timer leave, except those of connections that have written meanwhile.
+    func timerFired() {
+        let due = unsafe turn.takeTimerQueue()
+        unsafe delegate.timerRang()
+        let next = now + .milliseconds(Int64(Turn.timerMilliseconds))
+        for connection in due where connection.finishTimer(before: next) { unsafe turn.timerQueue.append(connection) }
     }
 }
 
-/// Memory for messages without headroom, and masks for clients.
-@safe struct Scratch: ~Copyable {
-    private var room = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
-    private var masks: [UInt32] = []
+// MARK: The end of a turn
 
-    deinit { unsafe room.deallocate() }
+extension Loop {
+    /// Whether sockets other than those of media may still be served in this turn.
+    var othersMayRun: Bool { unsafe turn.otherNanoseconds < Turn.otherNanosecondsMax }
+    func countOthers(_ nanoseconds: UInt64) { unsafe turn.otherNanoseconds += nanoseconds }
 
-    /// - Returns: a copy with `Connection.headroom` writable bytes before it, valid until the next call.
-    mutating func copy(_ bytes: UnsafeRawBufferPointer) -> UnsafeMutableRawPointer {
-        let needed = bytes.count + Connection.headroom
-        if unsafe room.count < needed {
-            unsafe room.deallocate()
-            unsafe room = .allocate(byteCount: needed * 2, alignment: 16)
-        }
-        let start = unsafe room.baseAddress! + Connection.headroom
-        if let base = bytes.baseAddress { unsafe start.copyMemory(from: base, byteCount: bytes.count) }
-        return unsafe start
+    /// The loop is about to wait for events: everything that waits for the end of the turn happens.
+    func endTurn() {
+        unsafe turn.otherNanoseconds = 0
+        repeat {
+            flushTurn()
+            for ended in edges.takeEnded() { report(ended) }
+        } while unsafe !turn.queue.isEmpty || edges.hasEnded
+        edges.releaseClosed()
     }
 
-    mutating func nextMask() -> UInt32 {
-        if masks.isEmpty {
-            masks = [UInt32](repeating: 0, count: 1_024)
-            _ = unsafe masks.withUnsafeMutableBytes { unsafe RAND_bytes($0.baseAddress, Int32($0.count)) }
+    private func report(_ ended: EdgeConnection.Phase) {
+        switch ended {
+        case .requests(let requests):
+            if !requests.hasHadARequest { counters.handshakesAbandoned += 1 }
+            requests.ended()
+        case .client(let upgrade): upgrade.ended()
+        case .webSocket(let connection): connection.ended()
+        case .tunnel(let end): end.ended()
+        case .ending, .closed: break
         }
-        return masks.removeLast()
+    }
+
+    /// Ends the connections whose deadline has passed.
+    ///
+    /// - Returns: whether there are any left with one.
+    func scanDeadlines() -> Bool {
+        for edge in edges.takeExpired(at: now) { edge.expired() }
+        return edges.hasDeadlines
     }
 }

@@ -1,9 +1,10 @@
 internal import CLibwebsockets
 package import Wire
 
-/// A libuv loop with the handles that every `Loop` has: two timers, a way to wake it, and a hook before it waits for events.
+/// A libuv loop with the handles that every `Loop` has: two timers, a way to wake it, and a hook before it waits for events; and the
+/// libwebsockets context on it.
 ///
-/// `close` frees all of it, whether or not `open` succeeded.
+/// `close` frees all of it, whether or not `openLibrary` was called or has succeeded.
 @safe final class UVLoop {
     let pointer = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
     private let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
@@ -11,6 +12,7 @@ package import Wire
     private let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
     /// For `Loop.scanDeadlines`.
     private let scan = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
+    let lws = LwsContext()
     private var isOpen = false
     private unowned let loop: Loop
 
@@ -41,13 +43,23 @@ package import Wire
         }
     }
 
+    /// Creates the libwebsockets context, which a loop needs to serve HTTP.
+    func openLibrary() throws(LoopError) { try unsafe lws.open(on: pointer) }
+
     func run() { unsafe uv_run(pointer, UV_RUN_DEFAULT) }
     func stop() { unsafe uv_stop(pointer) }
 
     var waker: LoopWaker { unsafe LoopWaker(handle: async) }
 
-    /// Closes all handles. libwebsockets must have closed its own, or be about to.
+    /// Frees the context and the loop, in the order that libwebsockets needs, unless it may not have another turn: then both are leaked.
     func close() {
+        guard lws.destroy() else { return }
+        closeHandles()
+        lws.finishDestroying()
+    }
+
+    /// libwebsockets must have closed its own handles, or be about to.
+    private func closeHandles() {
         guard isOpen else { return }
         isOpen = false
         unsafe uv_prepare_stop(prepare)
@@ -137,4 +149,14 @@ private func timerFired(_ timer: UnsafeMutablePointer<uv_timer_t>?) {
         guard let loop = unsafe loop else { return fixed }
         return unsafe Instant(nanoseconds: uv_now(loop) &* 1_000_000)
     }
+}
+
+/// Why a loop could not be created.
+package struct LoopError: Error, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) { self.description = description }
+
+    static let noTLS = LoopError("OpenSSL has no memory for TLS")
+    static let noLoop = LoopError("libuv cannot create a loop; check the limit of open files (`ulimit -n`)")
 }

@@ -146,23 +146,3 @@ enum Ping {
         unsafe start.storeBytes(of: number.bigEndian, toByteOffset: 2, as: UInt32.self)
     }
 }
-
-/// The buffers that the streams of one loop share, because only one socket is served at a time.
-@safe final class StreamBuffers {
-    /// Bytes of `received`: any TLS record fits. A socket with more gets its next turn after all others.
-    static var receivedMax: Int { 16_896 }
-    /// The largest content of a TLS record.
-    static var contentMax: Int { 1 << 14 }
-
-    let received = UnsafeMutableRawPointer.allocate(byteCount: StreamBuffers.receivedMax, alignment: 64)
-    /// Plaintext from OpenSSL.
-    let opened = UnsafeMutableRawPointer.allocate(byteCount: StreamBuffers.contentMax, alignment: 64)
-    /// Records that are being sealed.
-    let sealed = UnsafeMutableRawPointer.allocate(byteCount: StreamBuffers.receivedMax, alignment: 64)
-
-    deinit {
-        unsafe received.deallocate()
-        unsafe opened.deallocate()
-        unsafe sealed.deallocate()
-    }
-}

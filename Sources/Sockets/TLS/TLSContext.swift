@@ -75,6 +75,22 @@ internal import TLSRecords
     }
 }
 
+/// The contexts of a loop: for the connections that it accepts, and for those that it makes.
+struct TLSContexts {
+    /// Nil for a loop that only connects to others.
+    private(set) var server: TLSContext?
+    /// Nil for a loop that only serves.
+    private(set) var client: TLSContext?
+
+    init() {}
+
+    init(_ settings: LoopSettings) throws {
+        let recordsSecrets = settings.fastPath.isActive
+        server = try settings.server.map { try TLSContext(serving: $0, recordsSecrets: recordsSecrets) }
+        client = try settings.client.map { try TLSContext(trusting: $0, recordsSecrets: recordsSecrets) }
+    }
+}
+
 enum TLSPeerName {
     /// Sends the name (RFC 6066 section 3) and has the certificate checked against it.
     static func set(_ host: String, on ssl: OpaquePointer, isChecked: Bool) {
