@@ -44,6 +44,57 @@ private func socketEvent(_ handle: UnsafeMutablePointer<uv_poll_t>?, _ status: I
     unsafe Unmanaged<EdgeConnection>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.handle(status, events) }
 }
 
+/// The events that one connection waits for: input, unless reading is paused, and room for output.
+struct SocketWatch {
+    private var poll: SocketPoll
+    private(set) var input = Input.open
+    /// The phase wants to know when the socket takes bytes, though none wait in the stream.
+    var wantsWritable = false
+    /// While reading is paused, the phase wants to know that the peer has left.
+    var noticesHangup = false
+
+    enum Input {
+        case open, paused
+        /// The peer has ended its side.
+        case ended
+    }
+
+    init(_ poll: SocketPoll) {
+        self.poll = poll
+    }
+
+    /// Watches for what can happen next.
+    ///
+    /// - Parameter isCongested: bytes wait in the stream.
+    mutating func update(isCongested: Bool) {
+        var events: Int32 = 0
+        if input == .open { events |= SocketPoll.readable }
+        if input == .paused && noticesHangup { events |= SocketPoll.disconnected }
+        if isCongested || wantsWritable { events |= SocketPoll.writable }
+        poll.watch(for: events)
+    }
+
+    /// Watches for the end of TCP's handshake only.
+    mutating func awaitConnection() { poll.watch(for: SocketPoll.writable) }
+
+    /// libuv has stopped the watch because of an error.
+    mutating func noteStopped() { poll.noteStopped() }
+
+    mutating func endInput() { input = .ended }
+
+    /// Pauses or resumes reading.
+    ///
+    /// - Returns: false if the peer has ended its side.
+    @discardableResult
+    mutating func setReading(_ reads: Bool) -> Bool {
+        guard input != .ended else { return false }
+        input = reads ? .open : .paused
+        return true
+    }
+
+    func close() { poll.close() }
+}
+
 /// Watches a descriptor that is no connection yet for input, with a timer, on a libuv loop.
 @safe final class DescriptorWatch {
     private let poll = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
