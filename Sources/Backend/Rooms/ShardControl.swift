@@ -79,6 +79,32 @@ package struct ShardControl: Sendable {
     }
 }
 
+extension ShardControl {
+    /// - Returns: nil if the shard has stopped.
+    func ask(_ request: RoomQuery, of shard: Int) async -> RoomQueryResult? {
+        for await answer in post(request, to: shard) { return answer }
+        return nil
+    }
+
+    /// Stopped shards contribute no result.
+    func askAll(_ request: RoomQuery) async -> [RoomQueryResult] {
+        // Ask all shards before awaiting the first answer.
+        let replies = (0..<count).map { post(request, to: $0) }
+        var answers: [RoomQueryResult] = []
+        for reply in replies {
+            for await answer in reply { answers.append(answer) }
+        }
+        return answers
+    }
+
+    /// - Returns: the result, once it arrives; nothing if the shard has stopped.
+    func post(_ request: RoomQuery, to shard: Int) -> AsyncStream<RoomQueryResult> {
+        let (answers, reply) = AsyncStream.makeStream(of: RoomQueryResult.self, bufferingPolicy: .bufferingOldest(1))
+        send(.query(request, QueryReply(reply)), shard)
+        return answers
+    }
+}
+
 /// The services' interface to the other nodes of a cluster, implemented by `Gateway`.
 package struct ClusterControl: Sendable {
     /// Makes this node the home of a room unless another one is.
