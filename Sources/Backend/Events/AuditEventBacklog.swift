@@ -3,16 +3,15 @@ internal import Engine
 internal import Store
 internal import Wire
 
-/// The queued events of an `AuditEventQueue`.
+/// The queued events of an `AuditEventQueue`, and who waits for them.
 struct AuditEventBacklog {
+    private let limits: Limits
     private(set) var items: Deque<AuditEventQueue.Item> = []
     /// Bytes of text in all items.
-    private(set) var bytes = 0
+    private var bytes = 0
     /// Room writes among the items.
-    private(set) var writeCount = 0
-    private(set) var missing = 0
-    private var missingRooms: [String] = []
-    private var missingRoomsSeen: Set<String> = []
+    private var writeCount = 0
+    private var missing = MissingEvents()
     /// Sources that have not finished: the gateway, and services that append writes.
     var openSources = 1
     var reader: CheckedContinuation<Void, Never>?
@@ -20,9 +19,25 @@ struct AuditEventBacklog {
     private var waiters: [UInt64: @Sendable (StoreError) -> Void] = [:]
     private var lastWaiter: UInt64 = 0
 
-    var isEmpty: Bool { items.isEmpty && missing == 0 }
+    /// See `AuditEventQueue.init`.
+    private struct Limits {
+        let countMax: Int
+        let bytesMax: Int
+        let writesMax: Int
+    }
+
+    init(countMax: Int, bytesMax: Int, writesMax: Int) {
+        limits = Limits(countMax: countMax, bytesMax: bytesMax, writesMax: writesMax)
+    }
+
+    var isEmpty: Bool { items.isEmpty && missing.count == 0 }
     var isFinished: Bool { openSources <= 0 }
-    var eventCount: Int { items.count - writeCount }
+
+    func hasRoom(for event: RoomAuditEvent) -> Bool {
+        items.count - writeCount < limits.countMax && bytes + event.byteCount <= limits.bytesMax && !isFinished
+    }
+
+    var hasRoomForWrite: Bool { writeCount < limits.writesMax && !isFinished }
 
     /// Appends the event, after an item for any events dropped before it.
     mutating func append(_ event: RoomAuditEvent) {
@@ -37,10 +52,12 @@ struct AuditEventBacklog {
         items.append(.write(write, epoch))
     }
 
-    mutating func noteMissing(_ event: RoomAuditEvent) {
-        missing += 1
-        let name = event.room.info.name
-        if missingRooms.count < AuditEventQueue.roomsNamedMax, missingRoomsSeen.insert(name).inserted { missingRooms.append(name) }
+    /// Notes that an event was dropped.
+    ///
+    /// - Returns: whether it is the first one since the reader last caught up.
+    mutating func noteMissing(_ event: RoomAuditEvent) -> Bool {
+        missing.add(event.room.info.name)
+        return missing.count == 1
     }
 
     mutating func take(upTo limit: Int) -> [AuditEventQueue.Item] {
@@ -78,11 +95,22 @@ struct AuditEventBacklog {
     }
 
     private mutating func appendMissing() {
-        guard missing > 0 else { return }
-        items.append(.missing(count: missing, rooms: missingRooms))
-        missing = 0
-        missingRooms = []
-        missingRoomsSeen = []
+        guard missing.count > 0 else { return }
+        items.append(.missing(count: missing.count, rooms: missing.rooms))
+        missing = MissingEvents()
+    }
+}
+
+/// The events that were dropped after the last queued item.
+private struct MissingEvents {
+    private(set) var count = 0
+    /// In the order in which they first missed an event.
+    private(set) var rooms: [String] = []
+    private var seen: Set<String> = []
+
+    mutating func add(_ room: String) {
+        count += 1
+        if rooms.count < AuditEventQueue.roomsNamedMax, seen.insert(room).inserted { rooms.append(room) }
     }
 }
 

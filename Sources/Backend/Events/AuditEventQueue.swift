@@ -29,10 +29,7 @@ package final class AuditEventQueue: Sendable {
     /// Maximum number of rooms listed in a `missing` item.
     package static let roomsNamedMax = 1_000
 
-    private let state = Mutex(AuditEventBacklog())
-    private let countMax: Int
-    private let writesMax: Int
-    private let bytesMax: Int
+    let state: Mutex<AuditEventBacklog>
     /// The reporting and recording settings of a room. Called by the shard that creates the room; must not block.
     package let reporting: @Sendable (_ room: String) -> RoomReporting
     /// Why a participant may not join a room; nil if it may. Called for every join.
@@ -57,9 +54,7 @@ package final class AuditEventQueue: Sendable {
         epoch: (@Sendable (_ room: String) -> RoomEpoch?)? = nil,
         observer: @escaping @Sendable (RoomAuditEvent) -> Void = { _ in }
     ) {
-        self.countMax = countMax
-        self.bytesMax = bytesMax
-        self.writesMax = writesMax
+        state = Mutex(AuditEventBacklog(countMax: countMax, bytesMax: bytesMax, writesMax: writesMax))
         self.reporting = reporting
         self.joinError = joinError
         self.briefing = briefing
@@ -78,10 +73,7 @@ package final class AuditEventQueue: Sendable {
     @discardableResult
     package func append(_ event: RoomAuditEvent) -> Outcome {
         let (outcome, reader) = state.withLock { state -> (Outcome, CheckedContinuation<Void, Never>?) in
-            guard state.eventCount < countMax, state.bytes + event.byteCount <= bytesMax, !state.isFinished else {
-                state.noteMissing(event)
-                return (.refused(isFirst: state.missing == 1), nil)
-            }
+            guard state.hasRoom(for: event) else { return (.refused(isFirst: state.noteMissing(event)), nil) }
             var event = event
             // Under the lock, so that the epochs of a room's items ascend.
             event.epoch = epoch(of: event.room.info.name)
@@ -92,17 +84,6 @@ package final class AuditEventQueue: Sendable {
         // After the event, so that whatever an observer appends because of it follows it.
         observer(event)
         return outcome
-    }
-
-    /// - Returns: false if too many writes are queued, or the queue is finished.
-    func append(_ write: RoomWrite) -> Bool {
-        let (isTaken, reader) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
-            guard state.writeCount < writesMax, !state.isFinished else { return (false, nil) }
-            state.append(write, epoch(of: write.room))
-            return (true, state.takeReader())
-        }
-        reader?.resume()
-        return isTaken
     }
 
     /// Adds a source, besides the gateway, that calls `finish()` after its last write.
@@ -157,77 +138,6 @@ extension AuditEventQueue: AsyncSequence {
     }
 
     package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(queue: self) }
-}
-
-// MARK: - Writes
-
-/// A service's write about a room, which the queue's reader performs after everything that was appended about the room before.
-package final class RoomWrite: Sendable {
-    package let room: String
-    /// - Throws: `StoreError.superseded` if the store refuses the fence. Other errors are handled by the body.
-    let perform: @Sendable (RoomFence?) async throws -> Void
-    /// Called when the write is performed or lost.
-    private let ended: @Sendable () -> Void
-
-    init(_ room: String, ended: @escaping @Sendable () -> Void = {}, perform: @escaping @Sendable (RoomFence?) async throws -> Void) {
-        self.room = room
-        self.ended = ended
-        self.perform = perform
-    }
-
-    deinit { ended() }
-}
-
-extension RoomWrite: Hashable {
-    package static func == (a: RoomWrite, b: RoomWrite) -> Bool { a === b }
-    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-}
-
-extension AuditEventQueue {
-    /// Performs a write after the room's earlier events and writes, and returns its result.
-    ///
-    /// - Parameter body: is passed the fence of what it writes about the room: nil without a cluster, and for a room that is not open here.
-    /// - Throws: what `body` throws; `busy` if too many writes are queued; `full` or `busy` if an earlier write waits for the store: the body
-    ///   is then performed once the store has recovered.
-    func performing<T: Sendable>(_ room: String, _ body: @escaping @Sendable (RoomFence?) async throws -> T) async throws -> T {
-        let (results, continuation) = AsyncThrowingStream.makeStream(of: T.self, bufferingPolicy: .bufferingOldest(1))
-        let waiter = state.withLock { $0.addWaiter { continuation.finish(throwing: $0) } }
-        defer { state.withLock { $0.removeWaiter(waiter) } }
-        guard
-            append(
-                RoomWrite(room, ended: { continuation.finish() }) { fence in
-                    do {
-                        continuation.yield(try await body(fence))
-                    } catch {
-                        continuation.finish(throwing: error)
-                        throw error
-                    }
-                })
-        else { throw StoreError.busy }
-        for try await result in results { return result }
-        throw StoreError.cancelled
-    }
-
-    /// Waits until everything appended about these rooms is stored, at most for `span`: a store that is slow or full must not stop calls.
-    func settle(_ rooms: [String], within span: Duration) async {
-        guard !rooms.isEmpty else { return }
-        await withTaskGroup { group in
-            group.addTask { for room in rooms { _ = try? await self.performing(room) { _ in } } }
-            group.addTask { try? await Task.sleep(for: span) }
-            await group.next()
-            group.cancelAll()
-        }
-    }
-
-    /// Runs a write of the reader, and repeats it while the store is full or busy. Callers of `performing` get the error instead of waiting.
-    func persisting(willRetry: () -> Void = {}, body: () async throws -> Void) async throws {
-        try await StoreError.retryingWhileUnavailable { error in
-            willRetry()
-            for waiter in state.withLock({ $0.takeWaiters() }) { waiter(error) }
-        } body: {
-            try await body()
-        }
-    }
 }
 
 /// An event in a room, as reported to services.
