@@ -32,10 +32,10 @@ struct GatewayProcess: Sendable {
         let backend = try configuration.store.map { store in
             try BackendServices(
                 store: try store.open(settings.cluster == nil ? .owner : .node, log, observing: { counters.record($0, $1, $2) }),
-                externalIssuer: configuration.externalIssuer, publicURL: settings.cluster?.url ?? configuration.publicURL,
-                recordingsDirectory: configuration.recordsSessions ? store.directory.map { $0 + "/recordings" } : nil,
-                dispatch: inbox, webhookEndpoints: configuration.webhooks?.urls ?? [], assistants: assistants,
-                accountSettings: configuration.accounts, homes: homes, operatorLog: operatorLog)
+                externalIssuer: configuration.users.externalIssuer, publicURL: settings.cluster?.url ?? configuration.publicURL,
+                recordingsDirectory: configuration.users.recordsSessions ? store.directory.map { $0 + "/recordings" } : nil,
+                dispatch: inbox, webhookEndpoints: configuration.external.webhooks?.urls ?? [], assistants: assistants,
+                accountSettings: configuration.users.accounts, homes: homes, operatorLog: operatorLog)
         }
         if let recovery = backend?.recovery {
             settings.cluster?.prepare = { await recovery.prepare($0, $1, log) }
@@ -44,9 +44,9 @@ struct GatewayProcess: Sendable {
         }
         if let notices = backend?.notices { settings.cluster?.apply = { await notices.apply($0) } }
         let summarizer: any Summarizer =
-            try configuration.chat.map { ChatSummarizer($0, sending: try OutgoingClient().outgoing(timeout: .seconds(60))) }
+            try configuration.external.chat.map { ChatSummarizer($0, sending: try OutgoingClient().outgoing(timeout: .seconds(60))) }
             ?? ExtractiveSummarizer()
-        let toolClient = try OutgoingClient(authority: configuration.webhooks?.authority)
+        let toolClient = try OutgoingClient(authority: configuration.external.webhooks?.authority)
         let player = RoomClipPlayer()
         var workers: DispatchService?
         var stored: (events: AuditEventWriter, calls: CallService, speech: SpeechService?)?
@@ -55,7 +55,7 @@ struct GatewayProcess: Sendable {
             recordingLog: backend?.recordingLog, calls: backend?.callInbox, dispatch: inbox, services: counters, operatorLog: operatorLog
         ) { rooms, keys in
             let tools = ToolCaller(
-                assistants, counters: counters, signer: { configuration.webhooks?.key(in: keys.current) ?? keys.current.signer },
+                assistants, counters: counters, signer: { configuration.external.webhooks?.key(in: keys.current) ?? keys.current.signer },
                 sending: { toolClient.outgoing(timeout: $0, responseBytesMax: $1) })
             let dispatch = DispatchService(
                 inbox: inbox, rooms: rooms, keys: keys, publicURL: configuration.publicURL, rules: configuration.dispatchRules,
@@ -73,9 +73,9 @@ struct GatewayProcess: Sendable {
                         keys: keys, publicURL: configuration.publicURL, assistants: assistants, dispatch: inbox.registry) : [])
             guard let backend else { return routes }
             let sessions = backend.sessionService(rooms, keys: keys)
-            let calls = backend.callService(rooms, keys: keys, server: settings.serverInfo, settings: configuration.calls)
+            let calls = backend.callService(rooms, keys: keys, server: settings.serverInfo, settings: configuration.users.calls)
             // Without speech models or another provider, `/v1/speech` responds with 503.
-            let speech = ClipGenerator(server: configuration.speechServer).map {
+            let speech = ClipGenerator(server: configuration.external.speechServer).map {
                 backend.speechService($0, rooms, keys: keys, player: player, counters: counters)
             }
             stored = (backend.auditEventWriter(sessions, summarizer: summarizer, counters: counters), calls, speech)
@@ -89,7 +89,7 @@ struct GatewayProcess: Sendable {
         var services: [any Service] = []
         if let backend, let stored {
             services.append(LastToLeave(service: stored.events))
-            if let webhooks = configuration.webhooks {
+            if let webhooks = configuration.external.webhooks {
                 let client = try OutgoingClient(authority: webhooks.authority)
                 services.append(
                     WebhookService(
@@ -98,7 +98,7 @@ struct GatewayProcess: Sendable {
             }
             let client = try OutgoingClient(connections: .shared)
             services.append(
-                backend.pushService(calls: stored.calls, apns: configuration.apns, sending: client.outgoing(), counters: counters))
+                backend.pushService(calls: stored.calls, apns: configuration.external.apns, sending: client.outgoing(), counters: counters))
             if let speech = stored.speech { services.append(speech) }
             services.append(LastToLeave(service: stored.calls))
             if let recovery = backend.recovery, let node = settings.cluster?.node {

@@ -133,8 +133,8 @@ struct EdgeConfigurationTests {
 
     @Test func registrationsAreLimitedExceptInDevelopment() async throws {
         let data = "data: \(folder.url.path)/data\nmaster_key_file: \(folder.url.path)/key\npublic_url: wss://voice.example\n"
-        #expect(try await production(data).accounts.registrationsPerHour == 30)
-        #expect(try await production(data + "accounts: {registrations_per_hour: 0}").accounts.registrationsPerHour == 0)
-        #expect(try await load(data).accounts.registrationsPerHour == 0)
+        #expect(try await production(data).users.accounts.registrationsPerHour == 30)
+        #expect(try await production(data + "accounts: {registrations_per_hour: 0}").users.accounts.registrationsPerHour == 0)
+        #expect(try await load(data).users.accounts.registrationsPerHour == 0)
     }
 }

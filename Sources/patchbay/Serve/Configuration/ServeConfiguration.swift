@@ -4,8 +4,6 @@ import Foundation
 import Gateway
 import Identity
 import Logging
-import OutgoingHTTP
-import PatchbayAgents
 import Sockets
 import Store
 import TLSRecords
@@ -18,22 +16,12 @@ struct ServeConfiguration {
     var keys: KeyRing
     /// The store, if there is one.
     var store: StoreSettings?
-    var externalIssuer: ExternalIssuer?
     var publicURL: String?
-    var recordsSessions: Bool
-    var accounts: AccountSettings
-    var calls: CallSettings
-    /// Nil: pushes are webhooks.
-    var apns: APNsSettings?
-    /// Nil disables webhooks.
-    var webhooks: WebhookSettings?
+    var users: UserSettings
+    var external: ExternalServices
     var assistants: [AssistantDefinition]
     /// Assistants for rooms by name.
     var dispatchRules: [DispatchRule]
-    /// The model that writes summaries; nil uses the built-in summarizer.
-    var chat: ChatSummarizer.Settings?
-    /// The speech server for clips, in addition to the embedded synthesizer.
-    var speechServer: SpeechServer?
     var log: LogSettings
     var isDevelopment: Bool
     /// Questionable settings, one sentence each.
@@ -106,40 +94,20 @@ struct ServeConfiguration {
             throw UsageError("data: set `public_url`, the URL given to clients, such as `public_url: wss://voice.example`")
         }
         if !flags.dev, let warning = keys.warnings.first { throw UsageError("keys: \(warning)") }
-        let webhooks = try makeWebhooks(reader, keys)
+        let webhooks = try WebhookSettings(reader, keys)
         let assistants = try file?.assistants() ?? []
         let dispatchRules = try file?.dispatchRules() ?? []
         try reader.refuseIdleSettings()
-        let accounts = AccountSettings(
-            confirmsEmail: try reader.flag("accounts.confirm_email"),
-            registrationsPerHour: try reader.number(ifSet: "accounts.registrations_per_hour")
-                ?? (flags.dev ? 0 : reader.number("accounts.registrations_per_hour")))
+        let users = try UserSettings(reader, file, isDevelopment: flags.dev)
         return ServeConfiguration(
             settings: settings,
             keys: keys,
             store: store,
-            externalIssuer: try file?.outsideIssuer().map { outside in
-                do {
-                    return ExternalIssuer(keys: try KeyRing([outside.issuer]), audience: outside.audience)
-                } catch {
-                    throw UsageError("users: \(error)")
-                }
-            },
             publicURL: publicURL,
-            recordsSessions: try reader.flag("record_sessions"),
-            accounts: accounts,
-            calls: CallSettings(waiting: try reader.choice("calls.waiting"), ringTime: try reader.seconds("calls.ring_timeout")),
-            apns: try makeAPNs(reader),
-            webhooks: webhooks,
+            users: users,
+            external: try ExternalServices(reader, webhooks: webhooks),
             assistants: assistants,
             dispatchRules: dispatchRules,
-            chat: try reader.text(ifSet: "summaries.url").map { url in
-                do { _ = try OutgoingURL(url) } catch { throw UsageError("summaries.url: \(error)") }
-                guard let model = try reader.text(ifSet: "summaries.model") else { throw UsageError("summaries.model is missing") }
-                return ChatSummarizer.Settings(
-                    url: url, model: model, authorization: try reader.text(ifSet: "summaries.api_key").map { "Bearer " + $0 })
-            },
-            speechServer: try makeSpeechServer(reader),
             log: LogSettings(level: try reader.choice("log_level"), format: try reader.choice("log_format")),
             isDevelopment: flags.dev,
             warnings: warnings + edge.warnings,
@@ -149,7 +117,7 @@ struct ServeConfiguration {
                 "public_metrics": .stringConvertible(edge.publishesOperations),
                 "trusted_proxies": .array(edge.proxies.networks.map { .stringConvertible($0) }),
                 "allowed_origins": .array(edge.allowedOrigins.map { .string($0) }),
-                "accounts.registrations_per_hour": .stringConvertible(accounts.registrationsPerHour),
+                "accounts.registrations_per_hour": .stringConvertible(users.accounts.registrationsPerHour),
                 "assistants": .array(assistants.map { .string($0.id) }),
                 "dispatch": .array(dispatchRules.map { .string("\($0.room): \($0.assistant)") }),
             ]).merging([
@@ -171,70 +139,6 @@ struct ServeConfiguration {
         }
     }
 
-    private static func makeWebhooks(_ reader: SettingsReader, _ keys: KeyRing) throws -> WebhookSettings? {
-        guard let urls = try reader.texts(ifSet: "webhook.urls"), !urls.isEmpty else { return nil }
-        guard urls.count <= WebhookSettings.urlsMax else {
-            throw UsageError("webhook.urls: \(urls.count) exceed the maximum of \(WebhookSettings.urlsMax); remove some")
-        }
-        for (index, url) in urls.enumerated() {
-            do { _ = try OutgoingURL(url) } catch { throw UsageError("webhook.urls: \(error)") }
-            guard !urls[..<index].contains(url) else { throw UsageError("webhook.urls: \(url) is listed twice; remove one") }
-        }
-        let issuer = try reader.text(ifSet: "webhook.api_key")
-        guard let key = issuer.map(keys.key(of:)) ?? keys.signer else {
-            throw UsageError(
-                issuer.map { "webhook.api_key: `keys` has no \"\($0)\"" }
-                    ?? "webhook: signing requires a key with a secret (HS256); add one to `keys`")
-        }
-        guard key.algorithm == .hs256 else {
-            throw UsageError("webhook.api_key: \"\(key.issuer)\" has no secret to sign with; use an HS256 key")
-        }
-        let authority = try reader.text(ifSet: "webhook.ca")
-        if let authority, !FileManager.default.isReadableFile(atPath: authority) {
-            throw UsageError("webhook.ca: \(authority) cannot be read")
-        }
-        return WebhookSettings(urls: urls, key: key, issuer: issuer, authority: authority)
-    }
-
-    private static func makeSpeechServer(_ reader: SettingsReader) throws -> SpeechServer? {
-        guard let url = try reader.text(ifSet: "speech.url") else { return nil }
-        guard let model = try reader.text(ifSet: "speech.model") else { throw UsageError("speech.model is missing") }
-        let (name, voices) = (try reader.text("speech.provider"), try reader.texts(ifSet: "speech.voices") ?? [])
-        if name == SpeechProvider.embedded.name { throw UsageError("speech.provider: \(name) is the built-in provider; use another name") }
-        if let fault = AssistantDefinition.fault(inIdentifier: name) { throw UsageError("speech.provider: \(name) \(fault)") }
-        for (index, voice) in voices.enumerated() {
-            if let fault = AssistantDefinition.fault(inIdentifier: voice) { throw UsageError("speech.voices: \"\(voice)\" \(fault)") }
-            guard !voices[..<index].contains(voice) else { throw UsageError("speech.voices: \(voice) is listed twice; remove one") }
-        }
-        do {
-            return try SpeechServer(
-                name: name, voices: voices.isEmpty ? AssistantDefinition.voices : voices, url: url, model: model,
-                key: try reader.text(ifSet: "speech.api_key"))
-        } catch let error as ProviderError {
-            // The message uses the field names of an assistant's definition.
-            let fault = error.message.replacing("base_url", with: "the URL").replacing("api_key_env", with: "speech.api_key")
-            throw UsageError("speech.url: \(fault)")
-        }
-    }
-
-    private static func makeAPNs(_ reader: SettingsReader) throws -> APNsSettings? {
-        let names = ["key_file", "key_id", "team_id", "topic"].map { "push.apns.\($0)" }
-        let values = try names.map { try reader.text(ifSet: $0) }
-        guard values[0] != nil else { return nil }
-        for (name, value) in zip(names, values) where value?.isEmpty ?? true { throw UsageError("\(name) is missing") }
-        let texts = values.compactMap(\.self)
-        guard let pem = try? String(contentsOfFile: texts[0], encoding: .utf8) else {
-            throw UsageError("push.apns.key_file: cannot read \(texts[0]); check the path and its permissions")
-        }
-        guard let key = ES256Key(pem: SecretText(pem)) else {
-            throw UsageError(
-                "push.apns.key_file: \(texts[0]) is not a private key on P-256; use the .p8 file from Apple's developer account")
-        }
-        return APNsSettings(
-            key: key, keyID: texts[1], teamID: texts[2], topic: texts[3],
-            environment: try reader.choice("push.apns.environment"))
-    }
-
     private static func makeKeys(file: ConfigurationFile?, environment: String?, isDevelopment: Bool) throws -> KeyRing {
         var issuers = try file?.issuers() ?? []
         if let environment { issuers += try IssuerReader.issuers(inVariable: environment) }
@@ -249,6 +153,32 @@ struct ServeConfiguration {
         } catch {
             throw UsageError("keys: \(error)")
         }
+    }
+}
+
+/// What the accounts of the store may do.
+struct UserSettings {
+    /// Nil if only the gateway issues users' tokens.
+    var externalIssuer: ExternalIssuer?
+    var recordsSessions: Bool
+    var accounts: AccountSettings
+    var calls: CallSettings
+
+    /// - Parameter isDevelopment: without a limit of registrations by default.
+    fileprivate init(_ reader: SettingsReader, _ file: ConfigurationFile?, isDevelopment: Bool) throws {
+        accounts = AccountSettings(
+            confirmsEmail: try reader.flag("accounts.confirm_email"),
+            registrationsPerHour: try reader.number(ifSet: "accounts.registrations_per_hour")
+                ?? (isDevelopment ? 0 : reader.number("accounts.registrations_per_hour")))
+        externalIssuer = try file?.outsideIssuer().map { outside in
+            do {
+                return ExternalIssuer(keys: try KeyRing([outside.issuer]), audience: outside.audience)
+            } catch {
+                throw UsageError("users: \(error)")
+            }
+        }
+        recordsSessions = try reader.flag("record_sessions")
+        calls = CallSettings(waiting: try reader.choice("calls.waiting"), ringTime: try reader.seconds("calls.ring_timeout"))
     }
 }
 
