@@ -4,7 +4,8 @@ package enum ClusterLimits {
     package static let beatInterval: Duration = .milliseconds(250)
     /// A node has ended when its beats have not been received for this time.
     package static let nodeSilence: Duration = .milliseconds(1_500)
-    /// A node that has not received its own beats for this time is cut off, or the broker is away.
+    /// A node that has not received its own beats for this time is cut off, or the broker is away. Shorter than `nodeSilence` by more than a
+    /// beat, so that it stops judging others before their silence has lasted that long.
     package static let echoSilence: Duration = beatInterval * 4
     /// Nodes of a cluster; the beats of further ones are ignored.
     package static let nodesMax = 1_024

@@ -12,15 +12,28 @@ struct MembershipTests {
         NodeBeat(node: node ?? other, number: number, build: "1")
     }
 
+    /// A node that hears itself.
     private func membership() -> Membership {
         var nodes = Membership(local: local, at: start)
-        nodes.connected(at: start)
+        nodes.connected()
+        nodes.received(beat(1, of: local), at: start)
         return nodes
+    }
+
+    /// The broker returns this node's own beats for a while.
+    private func echo(to nodes: inout Membership, from first: Duration = .zero, until last: Duration) {
+        var at = first
+        while at < last {
+            nodes.received(beat(1, of: local), at: start + at)
+            at += ClusterLimits.beatInterval
+        }
+        nodes.received(beat(1, of: local), at: start + last)
     }
 
     @Test func silentNodeHasEnded() {
         var nodes = membership()
         nodes.received(beat(1), at: start + .seconds(1))
+        echo(to: &nodes, until: .milliseconds(2_499))
         #expect(nodes.running(at: start + .milliseconds(2_499)).map(\.node) == [other])
         #expect(!nodes.hasEnded(other, at: start + .milliseconds(2_499)))
         #expect(nodes.hasEnded(other, at: start + .milliseconds(2_500)))
@@ -28,7 +41,8 @@ struct MembershipTests {
     }
 
     @Test func unknownNodeHasEndedOnceItWouldHaveBeenHeard() {
-        let nodes = membership()
+        var nodes = membership()
+        echo(to: &nodes, until: .milliseconds(1_499))
         #expect(!nodes.hasEnded(other, at: start + .milliseconds(1_499)))
         #expect(nodes.hasEnded(other, at: start + .milliseconds(1_500)))
     }
@@ -38,17 +52,37 @@ struct MembershipTests {
         nodes.received(beat(1), at: start)
         nodes.disconnected()
         #expect(!nodes.hasEnded(other, at: start + .seconds(60)))
-        nodes.connected(at: start + .seconds(60))
+        nodes.connected()
+        echo(to: &nodes, from: .seconds(60), until: .milliseconds(61_499))
         #expect(!nodes.hasEnded(other, at: start + .milliseconds(61_499)), "it has not been able to listen for long enough")
         #expect(nodes.hasEnded(other, at: start + .milliseconds(61_500)))
+    }
+
+    /// A broker that stands still for some seconds passes on nothing, and the connection to it stays open.
+    @Test(arguments: [Duration.milliseconds(1_500), .seconds(4)]) func frozenBrokerEndsNobody(freeze: Duration) {
+        var nodes = membership()
+        nodes.received(beat(1), at: start)
+        let thaw = start + freeze
+        #expect(!nodes.hasEnded(other, at: thaw), "everybody is silent, this node too")
+        nodes.removeEnded(at: thaw)
+        #expect(nodes.running(at: thaw).map(\.node) == [other])
+        // Its own beat is the first to come back.
+        nodes.received(beat(2, of: local), at: thaw)
+        #expect(!nodes.hasEnded(other, at: thaw), "the silence before does not count")
+        for step in 1...5 { nodes.received(beat(UInt64(step + 2), of: local), at: thaw + ClusterLimits.beatInterval * step) }
+        #expect(!nodes.hasEnded(other, at: thaw + .milliseconds(1_499)))
+        #expect(nodes.hasEnded(other, at: thaw + .milliseconds(1_500)), "it has not come back")
     }
 
     @Test func suspendedNodeListensAnewBeforeItJudges() {
         var nodes = membership()
         nodes.received(beat(1), at: start)
-        let suspensions = [start + .milliseconds(499), start + .seconds(11)].map { nodes.noteTime($0) }
+        echo(to: &nodes, until: .milliseconds(499))
+        let suspensions = [start + .milliseconds(499), start + .milliseconds(1_000)].map { nodes.noteTime($0) }
         #expect(suspensions == [false, true])
-        #expect(!nodes.hasEnded(other, at: start + .seconds(12)))
+        echo(to: &nodes, from: .milliseconds(1_000), until: .milliseconds(2_499))
+        #expect(!nodes.hasEnded(other, at: start + .milliseconds(2_499)))
+        #expect(nodes.hasEnded(other, at: start + .milliseconds(2_500)))
     }
 
     @Test func repeatedAndOvertakenBeatsAreNoSignOfLife() {
@@ -56,6 +90,7 @@ struct MembershipTests {
         nodes.received(beat(2), at: start)
         nodes.received(beat(2), at: start + .seconds(1))
         nodes.received(beat(1), at: start + .seconds(1))
+        echo(to: &nodes, until: .milliseconds(1_500))
         #expect(nodes.hasEnded(other, at: start + .milliseconds(1_500)))
     }
 
@@ -67,6 +102,7 @@ struct MembershipTests {
         }
         #expect(nodes.running(at: start).count == ClusterLimits.nodesMax)
         nodes.received(beat(2), at: start + .seconds(1))
+        echo(to: &nodes, until: .seconds(2))
         #expect(!nodes.hasEnded(other, at: start + .seconds(2)))
         nodes.removeEnded(at: start + .seconds(2))
         #expect(nodes.running(at: start + .seconds(2)).map(\.node) == [other])
@@ -76,6 +112,7 @@ struct MembershipTests {
         var nodes = membership()
         nodes.received(beat(100), at: start)
         nodes.received(beat(1, of: NodeIdentity(name: "b", incarnation: 2)), at: start + .seconds(2))
+        echo(to: &nodes, until: .seconds(2))
         #expect(nodes.hasEnded(other, at: start + .seconds(2)))
         #expect(nodes.running(at: start + .seconds(2)).map(\.node.incarnation) == [2])
     }
@@ -86,6 +123,7 @@ struct MembershipTests {
         nodes.received(beat(1, of: NodeIdentity(name: "a", incarnation: incarnation)), at: start)
         let other = NodeIdentity(name: "a", incarnation: incarnation)
         #expect(nodes.mustYieldName(to: other) == (incarnation < local.incarnation))
+        echo(to: &nodes, until: .seconds(2))
         nodes.removeEnded(at: start + .seconds(2))
         #expect(!nodes.mustYieldName(to: other), "the other one has ended")
     }

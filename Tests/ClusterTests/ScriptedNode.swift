@@ -2,11 +2,13 @@ import Cluster
 import Testing
 import Wire
 
-/// A node with its effects, and a clock that only `pass` moves.
+/// A node with its effects, and a clock that only `pass` moves. The broker returns its beats at once, unless it is frozen.
 final class ScriptedNode {
     var machine: ClusterStateMachine
     var now = Instant(nanoseconds: 1_000_000_000_000)
     let local = NodeIdentity(name: "a", incarnation: 2)
+    /// The broker takes beats and returns none, while the connection stays open.
+    var isFrozen = false
 
     init(isConnected: Bool = true) {
         machine = ClusterStateMachine(NodeBeat(node: local, number: 0, build: "1"), seed: 1, at: now)
@@ -17,6 +19,7 @@ final class ScriptedNode {
     func handle(_ input: ClusterStateMachine.Input) -> [ClusterStateMachine.Effect] {
         var effects: [ClusterStateMachine.Effect] = []
         machine.handle(input, at: now, into: &effects)
+        for case .publish(let beat) in effects where !isFrozen { machine.handle(.received(beat), at: now, into: &effects) }
         return effects.filter { if case .publish = $0 { false } else { true } }
     }
 

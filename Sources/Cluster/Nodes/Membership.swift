@@ -3,8 +3,8 @@ package import Wire
 /// Which nodes are running, as far as one node can tell from the beats that it receives.
 ///
 /// A node has ended if it has been silent for `ClusterLimits.nodeSilence` on the observer's monotonic clock, so that clocks of different
-/// machines are never compared. Time in which the observer could not have received beats does not count: while it had no connection to the
-/// broker, or was suspended itself.
+/// machines are never compared. Time in which the observer could not have received beats does not count: while the broker did not return
+/// the observer's own beats, because the connection was lost or the broker stood still, or while the observer was suspended.
 package struct Membership: Sendable {
     private struct Sight {
         var beat: NodeBeat
@@ -13,21 +13,20 @@ package struct Membership: Sendable {
 
     package let local: NodeIdentity
     private var sights: [NodeIdentity: Sight] = [:]
-    /// Since when beats are received without interruption; nil without connection.
-    private var observingSince: Instant?
+    package private(set) var isConnected = false
+    /// Since when beats are received without interruption. Counts only while this node hears itself.
+    private var observingSince: Instant
     private var calledAt: Instant
-    /// When a beat of this node itself came back.
+    /// When a beat of this node itself came back; nil if none has on the present connection.
     private var echoedAt: Instant?
 
     package init(local: NodeIdentity, at now: Instant) {
-        (self.local, calledAt) = (local, now)
+        (self.local, observingSince, calledAt) = (local, now, now)
     }
 
-    package var isConnected: Bool { observingSince != nil }
+    package mutating func connected() { (isConnected, echoedAt) = (true, nil) }
 
-    package mutating func connected(at now: Instant) { observingSince = now }
-
-    package mutating func disconnected() { observingSince = nil }
+    package mutating func disconnected() { (isConnected, echoedAt) = (false, nil) }
 
     /// To be called before everything else at that time.
     ///
@@ -35,23 +34,25 @@ package struct Membership: Sendable {
     package mutating func noteTime(_ now: Instant) -> Bool {
         defer { calledAt = now }
         guard now - calledAt >= ClusterLimits.suspensionMin else { return false }
-        if observingSince != nil { observingSince = now }
+        observingSince = now
         return true
     }
 
-    /// Whether the broker returns this node's own beats. If not, others may consider it ended.
-    package func hearsItself(at now: Instant) -> Bool {
-        guard observingSince != nil, let echoedAt else { return false }
-        return now - echoedAt < ClusterLimits.echoSilence
+    /// Whether the broker returns this node's own beats. If not, others may consider it ended, and their silence says nothing about them.
+    package func hearsItself(at now: Instant) -> Bool { echoedAt.map { now - $0 < ClusterLimits.echoSilence } ?? false }
+
+    /// Notes a beat. Repeated and overtaken ones of others change nothing.
+    package mutating func received(_ beat: NodeBeat, at now: Instant) {
+        guard beat.node != local else { return noteEcho(at: now) }
+        guard sights[beat.node].map({ $0.beat.number < beat.number }) ?? (sights.count < ClusterLimits.nodesMax) else { return }
+        sights[beat.node] = Sight(beat: beat, at: now)
     }
 
-    /// Notes a beat. Repeated and overtaken ones change nothing.
-    package mutating func received(_ beat: NodeBeat, at now: Instant) {
-        if beat.node == local { echoedAt = now }
-        guard beat.node != local, sights[beat.node].map({ $0.beat.number < beat.number }) ?? (sights.count < ClusterLimits.nodesMax) else {
-            return
-        }
-        sights[beat.node] = Sight(beat: beat, at: now)
+    private mutating func noteEcho(at now: Instant) {
+        guard isConnected else { return }
+        // The observation of the others starts anew.
+        if !hearsItself(at: now) { observingSince = now }
+        echoedAt = now
     }
 
     /// Whether another node that runs has this node's name. The later one of both, by incarnation, has to end.
@@ -59,9 +60,9 @@ package struct Membership: Sendable {
         other.name == local.name && other.incarnation < local.incarnation && sights[other] != nil
     }
 
-    /// Whether a node has certainly been silent for long enough. False while this node observes nothing.
+    /// Whether a node has certainly been silent for long enough. False while this node does not hear itself.
     package func hasEnded(_ node: NodeIdentity, at now: Instant) -> Bool {
-        guard node != local, let observingSince else { return false }
+        guard node != local, hearsItself(at: now) else { return false }
         let heardAt = sights[node].map { max($0.at, observingSince) } ?? observingSince
         return now - heardAt >= ClusterLimits.nodeSilence
     }

@@ -74,7 +74,7 @@ package struct ClusterStateMachine: Sendable {
         if nodes.noteTime(now) { doubtAll(at: now, into: &effects) }
         switch input {
         case .connected:
-            nodes.connected(at: now)
+            nodes.connected()
             doubtAll(at: now, into: &effects)
         case .disconnected: nodes.disconnected()
         case .received(let beat): received(beat, at: now, into: &effects)

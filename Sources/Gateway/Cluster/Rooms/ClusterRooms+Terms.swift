@@ -147,8 +147,6 @@ extension ClusterRooms: ClusterNode.Rooms {
         for beat in draining {
             for mailbox in mailboxes { mailbox.send(.cluster(.nodeDrains(beat.node.description))) }
         }
-        // Without the broker, connections to other nodes go on.
-        guard state.withLock({ $0.node })?.hearsItself ?? false else { return }
         for beat in ended {
             log.warning("a node has ended", metadata: ["ended": "\(beat.node)"])
             for mailbox in mailboxes { mailbox.send(.cluster(.nodeEnded(beat.node.description))) }

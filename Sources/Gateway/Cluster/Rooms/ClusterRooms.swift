@@ -54,7 +54,7 @@ final class ClusterRooms: Sendable {
         var isNameTaken = false
         /// The load that was announced last.
         var load = NodeLoad()
-        /// Called with each node that ends while the broker works.
+        /// Called with each node that ends.
         var onEndedNode: (@Sendable (NodeBeat) -> Void)?
         /// The reason why there is no connection, as last logged.
         var reported: NATSError?
