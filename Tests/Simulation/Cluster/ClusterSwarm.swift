@@ -32,6 +32,8 @@ package struct ClusterSwarm: Sendable {
         /// From clients, and its beats are lost, though it reaches the broker.
         case mute
         case brokerStops, brokerLosesWrites, brokerLosesData, storeStops
+        /// The broker stands still, while the connections to it stay open; then it goes on with what it was sent.
+        case brokerFreezes
         /// The broker refuses snapshots that are bigger than the ones before.
         case brokerRefuses
         /// All nodes end and start at once.

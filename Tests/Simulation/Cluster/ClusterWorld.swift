@@ -256,6 +256,9 @@ package final class ClusterWorld: SimulatedWorld {
         case .brokerStops:
             broker.stop()
             end(after: .seconds(6)) { [broker] in broker?.start() }
+        case .brokerFreezes:
+            broker.freeze()
+            end(after: .seconds(4)) { [broker] in broker?.thaw() }
         case .brokerLosesWrites:
             broker.stop()
             broker.loseWrites(random.between(1, 20))
@@ -283,6 +286,7 @@ package final class ClusterWorld: SimulatedWorld {
         phase = .healed
         store.isUp = true
         broker.refusesGrowth = false
+        broker.thaw()
         broker.start()
         for node in nodes {
             (node.isCutFromClients, node.isCutFromStore, node.isMuted, node.linkLatency) = (false, false, false, .zero)

@@ -9,13 +9,29 @@ final class SimulatedBroker {
     /// The latest writes with what they replaced, newest last, for a broker that loses them.
     private var journal: [(key: String, before: StoredRecord?)] = []
     private(set) var isUp = true
+    private var isFrozen = false
+    /// What arrives while the broker stands still, in order.
+    private var held: [() -> Void] = []
     /// Refuses records that are much bigger than the ones that they replace.
     var refusesGrowth = false
 
     init(_ world: ClusterWorld) { self.world = world }
 
+    /// Performs a request, or keeps it until the broker goes on.
+    func take(_ body: @escaping () -> Void) {
+        if isFrozen { held.append(body) } else { body() }
+    }
+
+    func freeze() { isFrozen = true }
+
+    func thaw() {
+        let requests = held
+        (isFrozen, held) = (false, [])
+        for request in requests { request() }
+    }
+
     func stop() {
-        isUp = false
+        (isUp, isFrozen, held) = (false, false, [])
         for node in world.nodes { node.linkChanged() }
     }
 
@@ -53,6 +69,10 @@ final class SimulatedBroker {
     /// Messages of one node arrive in order, at itself too, except where the world says otherwise.
     func publish(_ bytes: [UInt8], from sender: SimulatedNode) {
         guard !sender.isMuted else { return }
+        take { [self] in send(bytes) }
+    }
+
+    private func send(_ bytes: [UInt8]) {
         for node in world.nodes {
             if world.random.chance(world.swarm.lost) { continue }
             let copies = world.random.chance(world.swarm.repeated) ? 2 : 1

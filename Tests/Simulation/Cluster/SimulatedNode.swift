@@ -138,9 +138,11 @@ final class SimulatedNode {
         }
         world.after(.seconds(2)) { conclude(failed) }
         world.after(latency) { [self] in
-            guard isLinked, self.run == run else { return }
-            let answer = perform()
-            world.after(latency) { [self] in if isLinked { conclude(answer) } }
+            world.broker.take { [self] in
+                guard isLinked, self.run == run else { return }
+                let answer = perform()
+                world.after(latency) { [self] in if isLinked { conclude(answer) } }
+            }
         }
     }
 
