@@ -41,7 +41,7 @@ struct CallInboxTests {
         var event = RoomAuditEvent(.room(.finished(.roomClosed)), room: Room.Snapshot(info: room), at: 1)
         event.epoch = RoomEpoch(number: 3, claim: 4)
         inbox.post(event)
-        #expect(sent.withLock { $0.map(\.report) } == [NodeMessage.RoomReport(room: "call-CA_1", epoch: event.epoch!, isLast: false)])
+        #expect(sent.withLock { $0.map(\.report) } == [NodeMessage.RoomReport(room: "call-CA_1", epoch: event.epoch!, moment: .ongoing)])
         #expect(inbox.post(.room(CallID(text: "CA_1"), .ended, isLoss: false)), "an outdated message is not refused")
     }
 

@@ -73,6 +73,35 @@ struct RoomFencesTests {
         #expect(admits(&fences, .dispatch(.attended("r", true, epoch: Self.epoch(1)))))
     }
 
+    /// It was cut off while another node took the room over, and the room ended there.
+    @Test func formerHomeOfARoomThatHasEndedIsIgnored() {
+        let room = CallInfo.room(of: Self.call)
+        var fences = RoomFences()
+        #expect(admits(&fences, .dispatch(.roomOpened(room, [], epoch: Self.epoch(1)))))
+        #expect(admits(&fences, .dispatch(.roomIsOpen(room, missing: [], present: [], epoch: Self.epoch(2)))))
+        #expect(admits(&fences, .dispatch(.roomEnded(room, epoch: Self.epoch(2)))))
+        let late: [NodeMessage] = [
+            Self.change(.joined(Self.ann), Self.epoch(1)), Self.change(.ended, Self.epoch(1)),
+            .dispatch(.roomIsOpen(room, missing: [], present: [], epoch: Self.epoch(1))),
+            .dispatch(.attended(room, false, epoch: Self.epoch(1))), .dispatch(.roomEnded(room, epoch: Self.epoch(1))),
+        ]
+        for message in late { #expect(!admits(&fences, message, at: Self.start + .seconds(9 * 60)), "\(message)") }
+        #expect(admits(&fences, .dispatch(.roomOpened(room, [], epoch: Self.epoch(3)))), "the name is used again")
+    }
+
+    @Test func endOfARoomIsForgottenAfterAWhileAndWhenManyOthersHaveEnded() {
+        let away = { (room: String) in NodeMessage.dispatch(.attended(room, false, epoch: Self.epoch(1))) }
+        var fences = RoomFences(ended: 10)
+        for number in 0..<50 { #expect(admits(&fences, .dispatch(.roomEnded("r\(number)", epoch: Self.epoch(2))))) }
+        #expect(!admits(&fences, away("r49")))
+        #expect(admits(&fences, away("r0")), "others have ended since")
+        for round in 1...2 {
+            let later = Self.start + RoomFences.endedSpan * round
+            #expect(admits(&fences, .dispatch(.roomEnded("other", epoch: Self.epoch(1))), at: later))
+        }
+        #expect(admits(&fences, away("r49"), at: Self.start + RoomFences.endedSpan * 2))
+    }
+
     @Test func roomsThatHaveReportedNothingForLongAreForgotten() {
         var fences = RoomFences(keeping: 10)
         for number in 0..<50 { #expect(admits(&fences, .dispatch(.attended("r\(number)", true, epoch: Self.epoch(2))))) }
