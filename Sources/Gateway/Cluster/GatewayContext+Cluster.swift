@@ -16,11 +16,7 @@ extension GatewayContext {
         guard let cluster, let coordination, let queries else { return nil }
         return ClusterControl(
             claim: { RoomClaim(await cluster.locate($0)) },
-            seek: { room in
-                let claim = RoomClaim(await cluster.locate(room, ifOpen: true))
-                guard claim == .draining, !ForwardedRequest.isCurrent, let substitute = cluster.substitute else { return claim }
-                return .elsewhere(node: substitute.node.description)
-            },
+            seek: { await cluster.seek($0) },
             find: { await cluster.find($0) },
             lighter: { ForwardedRequest.isCurrent ? nil : await cluster.lighterNode(for: $0)?.node.description },
             close: { [nodes, keysInUse] room, node in
@@ -58,17 +54,5 @@ extension GatewayContext {
     func forward(_ request: ReceivedRequest, body: [UInt8], toNode name: String) async -> HTTPServerResponse? {
         guard let nodes, let address = cluster?.other(named: name)?.address.flatMap(NodeAddress.init) else { return nil }
         return await nodes.forward(request, body: body, to: address)
-    }
-}
-
-extension RoomClaim {
-    fileprivate init(_ place: ClusterRooms.Place) {
-        self =
-            switch place {
-            case .here: .here
-            case .elsewhere(let home): .elsewhere(node: home.node.description)
-            case .unavailable, .storeUnavailable: .unavailable
-            case .draining: .draining
-            }
     }
 }

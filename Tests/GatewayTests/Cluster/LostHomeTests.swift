@@ -1,3 +1,4 @@
+import Backend
 import Cluster
 import Engine
 import Gateway
@@ -114,6 +115,19 @@ struct LostHomeTests {
         try Patience.until("it is deleted") { try ask("DELETE", "/v1/rooms/r", at: second).status == 200 }
         try Patience.until("it has no home") { try second.homeRooms == 0 }
         #expect(try ask("DELETE", "/v1/rooms/r", at: second).status == 404)
+    }
+
+    /// For example, a user leaves a call while nobody has come back to its room.
+    @Test func commandOfAServiceReachesARoomWithoutAHome() throws {
+        let (ann, _) = try handedOver()
+        second.gateway.rooms.send(.remove(Identity(text: "bob")), to: "r")
+        try Patience.until("the room goes on for the command") { try second.homeRooms == 1 }
+        try Patience.until("he is removed") {
+            let answer = try ask("GET", "/v1/rooms/r", at: second)
+            return answer.status == 200 && answer.text.contains("\"ann\"") && !answer.text.contains("\"bob\"")
+        }
+        let again = try Caller(movedFrom: ann, to: second)
+        #expect(!again.hello.participants.contains { $0.identity.text == "bob" })
     }
 
     @Test func questionAboutAHandedOverRoomIsAnswered() throws {

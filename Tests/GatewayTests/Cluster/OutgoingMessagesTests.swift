@@ -9,73 +9,7 @@ import Wire
 /// Messages of a node find the coordinator and the homes of rooms, in order.
 @Suite(.onOwnThread, .timeLimit(.minutes(1)))
 struct OutgoingMessagesTests {
-    /// The rest of a cluster, as one node sees it.
-    private final class World: Sendable {
-        struct State {
-            var running: Set<String> = ["b/1", "c/1"]
-            var coordinator: String?
-            /// As the broker knows them; nil while it is away.
-            var homes: [String: String]? = [:]
-            var openHere: Set<String> = []
-            /// Nodes that accept batches.
-            var reachable: Set<String> = ["b/1", "c/1"]
-            var searches: [String] = []
-            var attempts: [String: Int] = [:]
-            var received: [String: [NodeMessage]] = [:]
-            var lost = 0
-        }
-
-        let state = Mutex(State())
-
-        func cluster() -> OutgoingMessages.Cluster {
-            OutgoingMessages.Cluster(
-                local: "a/1",
-                isRunning: { [self] node in state.withLock { $0.running.contains(node) } },
-                knownCoordinator: { [self] in
-                    state.withLock { state in state.coordinator.flatMap { $0 == "a/1" || state.running.contains($0) ? $0 : nil } }
-                },
-                findCoordinator: {},
-                isOpenHere: { [self] room in state.withLock { $0.openHere.contains(room) } },
-                find: { [self] room in
-                    state.withLock { state in
-                        state.searches.append(room)
-                        guard let homes = state.homes else { return .unavailable }
-                        return homes[room].map(RoomClaim.elsewhere) ?? .here
-                    }
-                },
-                send: { [self] batch, node in
-                    state.withLock { state in
-                        state.attempts[node, default: 0] += 1
-                        guard state.running.contains(node) else { return .ended }
-                        guard state.reachable.contains(node) else { return .failed }
-                        state.received[node, default: []] += batch.messages
-                        return .delivered
-                    }
-                }, noteLoss: { [self] in state.withLock { $0.lost += 1 } })
-        }
-
-        /// Runs a story while destinations are searched for. What is delivered at this node counts as received by it.
-        func run(_ story: (OutgoingMessages) throws -> Void) throws {
-            let outgoing = OutgoingMessages(cluster())
-            let running = Task {
-                await outgoing.run { [self] message in
-                    state.withLock { $0.received["a/1", default: []].append(message) }
-                    return true
-                }
-            }
-            defer { running.cancel() }
-            try story(outgoing)
-        }
-
-        func change(_ body: (inout State) -> Void) { state.withLock { body(&$0) } }
-
-        func received(by node: String) -> [NodeMessage] { state.withLock { $0.received[node] ?? [] } }
-
-        func expect(_ messages: [NodeMessage], at node: String) throws {
-            try Patience.until("all messages arrive at \(node)") { received(by: node).count >= messages.count }
-            #expect(received(by: node) == messages)
-        }
-    }
+    private typealias World = MessagesWorld
 
     private static func hold(_ name: String, _ isHeld: Bool, in room: String) -> NodeMessage {
         .command(.hold(Identity(text: name), isHeld), room: room)
@@ -144,6 +78,31 @@ struct OutgoingMessagesTests {
             world.change { $0.homes = ["r": "b/1"] }
             _ = outgoing.relay(Self.hold("bob", true, in: "r"))
             try world.expect([Self.hold("bob", true, in: "r")], at: "b/1")
+        }
+    }
+
+    /// Its home has ended, or has handed it over.
+    @Test func roomWithoutAHomeGoesOnForItsCommands() throws {
+        let world = World()
+        world.change { $0.restorable = ["r": .here, "drained": .elsewhere(node: "b/1")] }
+        try world.run { outgoing in
+            for isHeld in [true, false] { _ = outgoing.relay(Self.hold("ann", isHeld, in: "r")) }
+            _ = outgoing.relay(Self.hold("bob", true, in: "drained"))
+            try world.expect([Self.hold("ann", true, in: "r"), Self.hold("ann", false, in: "r")], at: "a/1")
+            try world.expect([Self.hold("bob", true, in: "drained")], at: "b/1")
+        }
+    }
+
+    @Test func commandsWaitForARoomThatWaitsForTheStore() throws {
+        let world = World()
+        world.change { $0.restorable = ["r": .unavailable, "other": .here] }
+        try world.run { outgoing in
+            _ = outgoing.relay(Self.hold("ann", true, in: "r"))
+            _ = outgoing.relay(Self.hold("bob", true, in: "other"))
+            try world.expect([Self.hold("bob", true, in: "other")], at: "a/1")
+            world.change { $0.restorable["r"] = .here }
+            try world.expect([Self.hold("bob", true, in: "other"), Self.hold("ann", true, in: "r")], at: "a/1")
+            #expect(world.state.withLock { $0.lost } == 0)
         }
     }
 

@@ -39,7 +39,7 @@ final class Coordination: Sendable {
             OutgoingMessages.Cluster(
                 local: cluster.identity.description, isRunning: { cluster.other(named: $0) != nil }, knownCoordinator: { watch.known },
                 findCoordinator: { await watch.lookUp() }, isOpenHere: { cluster.directory.home(of: $0) != nil },
-                find: { await cluster.find($0) },
+                find: { await cluster.find($0) }, restore: { await cluster.seek($0) },
                 send: { batch, node in
                     guard let address = cluster.other(named: node)?.address.flatMap(NodeAddress.init) else { return .ended }
                     return await client.post(SealedBox.seal(batch.bytes, with: key, at: node), to: address) ? .delivered : .failed

@@ -19,14 +19,16 @@ final class OutgoingMessages: Sendable {
         let knownCoordinator: @Sendable () -> String?
         let findCoordinator: @Sendable () async -> Void
         let isOpenHere: @Sendable (_ room: String) -> Bool
-        /// Where a room is: `here` also if it has no home.
+        /// Where a room is: `here` also if it has no home that runs.
         let find: @Sendable (_ room: String) async -> RoomClaim
+        /// Has a room without a home go on from its snapshot: here, or at another node if this one drains. It is `here` also if the room is over.
+        let restore: @Sendable (_ room: String) async -> RoomClaim
         let send: @Sendable (NodeMessageBatch, _ node: String) async -> NodeOutbox.Outcome
         /// A message is lost, because too many are waiting.
         let noteLoss: @Sendable () -> Void
     }
 
-    private struct State {
+    struct State {
         var outboxes: [String: NodeOutbox] = [:]
         /// The node to which messages to the coordinator were sent last.
         var coordinator: String?
@@ -45,8 +47,8 @@ final class OutgoingMessages: Sendable {
     static let waitingMax = 10_000
     private static let retryInterval = Duration.milliseconds(200)
 
-    private let cluster: Cluster
-    private let state = Mutex(State())
+    let cluster: Cluster
+    let state = Mutex(State())
     private let wakeUps: (coordinator: WakeUps, rooms: WakeUps)
 
     private struct WakeUps: Sendable {
@@ -68,7 +70,7 @@ final class OutgoingMessages: Sendable {
     func run(accepting accept: @escaping @Sendable (NodeMessage) -> Bool) async {
         await withTaskGroup { group in
             group.addTask { for await _ in self.wakeUps.coordinator.stream { await self.seekCoordinator(accept) } }
-            group.addTask { for await _ in self.wakeUps.rooms.stream { await self.seekRooms(accept) } }
+            group.addTask { for await _ in self.wakeUps.rooms.stream { await self.seekRooms(accepting: accept) } }
             group.addTask { while (try? await Task.sleep(for: Self.retryInterval)) != nil { self.wake() } }
         }
     }
@@ -184,73 +186,9 @@ final class OutgoingMessages: Sendable {
         takeBack(&state)
     }
 
-    // MARK: Rooms
-
-    private func seekRooms(_ accept: (NodeMessage) -> Bool) async {
-        var isBrokerAway = false
-        let counts = state.withLock { $0.toRooms.mapValues(\.count) }
-        for (room, count) in counts {
-            switch await home(of: room, askingBroker: !isBrokerAway) {
-            case .here where cluster.isOpenHere(room): deliver(to: room, accept)
-            case .elsewhere(let node): state.withLock { passAll(to: room, at: node, &$0) }
-            // No node has the room, so its commands are dropped. Later ones may follow once it opens.
-            case .here, .draining: state.withLock { drop(count, to: room, &$0) }
-            // Its commands remain queued for the next search.
-            case .unavailable: isBrokerAway = true
-            }
-        }
-    }
-
-    private func home(of room: String, askingBroker: Bool) async -> RoomClaim {
-        if cluster.isOpenHere(room) { return .here }
-        if let known = state.withLock({ knownHome(of: room, $0) }) { return .elsewhere(node: known) }
-        return askingBroker ? await cluster.find(room) : .unavailable
-    }
-
-    private func passAll(to room: String, at home: String, _ state: inout State) {
-        // Before commands to another home.
-        takeBack(&state)
-        _ = state.homes.advance(to: .now)
-        state.homes[room] = home
-        let messages = state.toRooms.removeValue(forKey: room) ?? []
-        state.toRoomsCount -= messages.count
-        for message in messages { append(message, toNode: home, &state) }
-    }
-
-    private func drop(_ count: Int, to room: String, _ state: inout State) {
-        guard var messages = state.toRooms.removeValue(forKey: room) else { return }
-        let dropped = min(count, messages.count)
-        messages.removeFirst(dropped)
-        state.toRoomsCount -= dropped
-        if !messages.isEmpty { state.toRooms[room] = messages }
-    }
-
-    /// Delivers commands to a room that is open here. If it closes meanwhile, the rest waits for the next search.
-    private func deliver(to room: String, _ accept: (NodeMessage) -> Bool) {
-        while cluster.isOpenHere(room) {
-            // While the room has an entry, later commands queue behind these.
-            let messages = state.withLock { state -> Deque<NodeMessage> in
-                guard let messages = state.toRooms[room], !messages.isEmpty else {
-                    state.toRooms[room] = nil
-                    return []
-                }
-                state.toRooms[room] = []
-                state.toRoomsCount -= messages.count
-                return messages
-            }
-            if messages.isEmpty { return }
-            for message in messages where !accept(message) { _ = relay(message) }
-        }
-    }
-
-    private func knownHome(of room: String, _ state: State) -> String? {
-        guard let home = state.homes[room], home != cluster.local, cluster.isRunning(home) else { return nil }
-        return home
-    }
-
     // MARK: Outboxes
 
-    private func append(_ message: NodeMessage, toNode node: String, _ state: inout State) {
+    func append(_ message: NodeMessage, toNode node: String, _ state: inout State) {
         if !outbox(to: node, &state).append(message) { cluster.noteLoss() }
     }
 
@@ -266,7 +204,7 @@ final class OutgoingMessages: Sendable {
     }
 
     /// Moves messages that have not reached nodes that have ended to the front of the queues.
-    private func takeBack(_ state: inout State) {
+    func takeBack(_ state: inout State) {
         for (node, outbox) in state.outboxes where !cluster.isRunning(node) {
             state.outboxes[node] = nil
             for message in outbox.takeBack().reversed() {

@@ -65,6 +65,14 @@ extension ClusterRooms {
         await withCheckedContinuation { continuation in locate(room, ifOpen: ifOpen) { continuation.resume(returning: $0) } }
     }
 
+    /// Where an open room is. One without a home that runs goes on at this node; at another one if this node drains. It is `here` also if it is
+    /// open nowhere.
+    func seek(_ room: String) async -> RoomClaim {
+        let claim = RoomClaim(await locate(room, ifOpen: true))
+        guard claim == .draining, !ForwardedRequest.isCurrent, let substitute else { return claim }
+        return .elsewhere(node: substitute.node.description)
+    }
+
     /// Where a room is, without claiming it: `here` also if it has no home that runs.
     func find(_ room: String) async -> RoomClaim {
         if isHome(of: room) { return .here }
@@ -186,4 +194,16 @@ extension ClusterRooms {
 
     /// The store refuses this node's writes about the room.
     func superseded(_ room: String, byNumber number: UInt64) { state.withLock { $0.node }?.post(.superseded(room: room, byNumber: number)) }
+}
+
+extension RoomClaim {
+    init(_ place: ClusterRooms.Place) {
+        self =
+            switch place {
+            case .here: .here
+            case .elsewhere(let home): .elsewhere(node: home.node.description)
+            case .unavailable, .storeUnavailable: .unavailable
+            case .draining: .draining
+            }
+    }
 }
