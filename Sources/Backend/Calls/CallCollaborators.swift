@@ -19,7 +19,7 @@ package struct CallCollaborators: Sendable {
     package var writesAs: String?
     /// How long a response waits until what it promises or lists is stored. A store that is slow or full must not stop calls.
     package var storeWaitMax = Duration.seconds(1)
-    /// Wakes the devices of a called user.
+    /// Wakes the devices of a called user; with `writesAs`, once the start of the call is stored.
     package var push: @Sendable (PushRequest) -> Void = { _ in }
     /// Receives changes of who is talking in calls to the members of conversations.
     package var conversations = ConversationOutlet.none

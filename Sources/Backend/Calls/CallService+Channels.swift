@@ -58,8 +58,16 @@ extension CallService {
                 handle(.request(resolved, from: requester, unknown: unknown))
                 guard case .start = request else { continue }
                 // A client learns of its call only once the call is stored, and cannot be lost with this node.
-                if let call = exchange.repliedCall { await records.settle([call.room]) }
+                if let call = exchange.repliedCall { try await settleStart(of: call) }
                 sendHeldMessages(to: device)
+            } catch let error as HTTPError where error == Self.servedElsewhere {
+                // It has not heard of the call yet, unless too much was held back for it.
+                if devices.isHeld(device) {
+                    _ = devices.release(device)
+                    answer(.failure(Self.noAnswer), requester)
+                }
+                // It may have missed events of other calls, and finds the node that serves them.
+                close(device, .serverShutdown)
             } catch {
                 // The protocol's errors have no code for failures of the store.
                 answer(.failure(error as? CallError ?? Self.noAnswer), requester)

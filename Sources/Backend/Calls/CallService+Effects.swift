@@ -63,6 +63,22 @@ extension CallService {
             PushRequest(.call(call), user: user, expiresAt: invitedAt + settings.ringTime, trace: inbox.rooms.trace(of: call.room)))
     }
 
+    /// Waits until a call that a user has started is stored. In a cluster, those whom it calls are woken only then.
+    ///
+    /// - Throws: `servedElsewhere` if it was not stored, because another node serves calls. It has ended then.
+    func settleStart(of call: CallInfo) async throws(HTTPError) {
+        await records.settle([call.room])
+        guard !records.isRefused(call.id) else {
+            handle(.roomEnded(call.id))
+            throw Self.servedElsewhere
+        }
+        pushes.release(call.id)
+        guard let call = calls.ongoing(call.id) else { return }
+        for member in call.members { push(call, to: member.party) }
+    }
+
+    static let servedElsewhere = HTTPError(.homeUnavailable, "another node serves calls now; try again", retryAfterSeconds: 1)
+
     private func admit(_ user: Identity, to call: CallInfo, _ requester: CallStateMachine.Requester) {
         let host: String? =
             switch requester {

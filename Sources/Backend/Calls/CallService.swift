@@ -24,7 +24,7 @@ package actor CallService: Service {
     var workers: Set<DeviceID> = []
     var exchange = Exchange()
     var records: CallRecords
-    var pushes = CallPushes()
+    var pushes: CallPushes
     let settings: CallSettings
     private var timer = DeadlineTimer()
     var phase = Phase.serving
@@ -54,10 +54,9 @@ package actor CallService: Service {
         self.accounts = accounts
         callees = Callees(accounts: accounts, conversations: conversations)
         records = CallRecords(auditEvents: auditEvents, webhookStore: webhookStore, collaborators: collaborators)
+        pushes = CallPushes(waitsForStore: collaborators.writesAs != nil)
         self.rooms = rooms
-        self.tokens = tokens
-        self.collaborators = collaborators
-        self.settings = settings
+        (self.tokens, self.collaborators, self.settings) = (tokens, collaborators, settings)
         calls = CallStateMachine(settings: settings, seed: .random(in: 0 ... .max))
     }
 
@@ -82,11 +81,11 @@ package actor CallService: Service {
     /// even if the gateway is killed.
     ///
     /// - Parameter host: the request's Host header, used for the room's URL unless one is configured.
-    /// - Throws: `CallError`; `StoreError` if the store fails.
+    /// - Throws: `CallError`; `StoreError` if the store fails; `HTTPError` with status 503 if another node serves calls.
     func perform(_ request: CallRequest, of user: UserID, host: String?) async throws -> CallReply {
         let (request, unknown) = try await callees.resolve(request, of: Identity(text: user.text))
         let reply = try answer(to: request, of: user, unknown: unknown, host: host)
-        if case .start = request, let call = reply.call { await records.settle([call.room]) }
+        if case .start = request, let call = reply.call { try await settleStart(of: call) }
         return reply
     }
 
@@ -220,7 +219,7 @@ package actor CallService: Service {
         calls = CallStateMachine(settings: settings, seed: .random(in: 0 ... .max))
         calls.restore(stored, at: .now)
         records.begin(with: stored)
-        pushes = CallPushes()
+        pushes = CallPushes(waitsForStore: collaborators.writesAs != nil)
         inbox.rooms.begin(with: stored)
         arm()
     }

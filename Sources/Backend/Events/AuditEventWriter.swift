@@ -92,10 +92,11 @@ package struct AuditEventWriter: Service {
         case .missing: break
         case .write(let write, let epoch):
             // Only the coordinator writes about calls.
-            guard epoch != nil || !events.isInCluster || write.room != RoomHomes.coordinatorRoom else { return }
+            guard epoch != nil || !events.isInCluster || write.room != RoomHomes.coordinatorRoom else { return write.refused() }
             do {
                 try await write.perform(epoch.map { RoomFence(write.room, $0, at: .now) })
             } catch StoreError.superseded(let number) {
+                write.refused()
                 refused.note(write.room, epoch, byNumber: number)
             } catch {
                 // Its error is handled where the write was appended.

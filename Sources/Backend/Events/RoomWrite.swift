@@ -7,12 +7,17 @@ package final class RoomWrite: Sendable {
     package let room: String
     /// - Throws: `StoreError.superseded` if the store refuses the fence. Other errors are handled by the body.
     let perform: @Sendable (RoomFence?) async throws -> Void
+    /// Called if the write is not stored because another node is the room's home.
+    let refused: @Sendable () -> Void
     /// Called when the write is performed or lost.
     private let ended: @Sendable () -> Void
 
-    init(_ room: String, ended: @escaping @Sendable () -> Void = {}, perform: @escaping @Sendable (RoomFence?) async throws -> Void) {
+    init(
+        _ room: String, refused: @escaping @Sendable () -> Void = {}, ended: @escaping @Sendable () -> Void = {},
+        perform: @escaping @Sendable (RoomFence?) async throws -> Void
+    ) {
         self.room = room
-        self.ended = ended
+        (self.refused, self.ended) = (refused, ended)
         self.perform = perform
     }
 

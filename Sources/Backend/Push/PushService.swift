@@ -211,20 +211,33 @@ struct CallPushes {
         var isPushed = false
     }
 
+    private let waitsForStore: Bool
     private var invitations: [CallID: [CallParty: Invitation]] = [:]
+    /// Calls that may be refused yet.
+    private var held: Set<CallID> = []
+
+    /// - Parameter waitsForStore: the pushes of a call that starts wait for `release`.
+    init(waitsForStore: Bool) { self.waitsForStore = waitsForStore }
+
+    /// The call is stored.
+    mutating func release(_ call: CallID) { held.remove(call) }
 
     /// Takes the push of a party's invitation.
     ///
-    /// - Returns: the time of the invitation; nil if its push was taken already.
+    /// - Returns: the time of the invitation; nil if its push waits, or was taken already.
     mutating func take(_ call: CallID, _ party: CallParty) -> WallTime? {
-        guard let invitation = invitations[call]?[party], !invitation.isPushed else { return nil }
+        guard let invitation = invitations[call]?[party], !invitation.isPushed, !held.contains(call) else { return nil }
         invitations[call]?[party]?.isPushed = true
         return invitation.since
     }
 
     mutating func note(_ record: CallRecord, at now: WallTime) {
         switch record.change {
-        case .call(let status): if status.isOver { invitations[record.call.id] = nil }
+        case .call(.started): if waitsForStore { held.insert(record.call.id) }
+        case .call(let status):
+            guard status.isOver else { return }
+            invitations[record.call.id] = nil
+            held.remove(record.call.id)
         case .member(let party, .invited): invitations[record.call.id, default: [:]][party] = Invitation(since: now)
         case .member: break
         }
