@@ -54,6 +54,32 @@ package struct Admission: Sendable {
     }
 }
 
+/// The properties of a participant that do not change after the join.
+package struct ParticipantStay: Sendable, Hashable, Decodable {
+    package var sid: ParticipantSID
+    package var identity: Identity
+    package var kind: ParticipantKind
+    /// The session of its token.
+    package var session: String?
+    package var isRoomAdmin: Bool
+    package var autoSubscribe: Bool
+    /// Whether it may receive text.
+    package var receivesText: Bool
+    /// Seconds since 1970.
+    package var joinedAt: Int64
+
+    init(_ admission: Admission, sid: ParticipantSID) {
+        self.sid = sid
+        identity = admission.identity
+        kind = admission.kind
+        session = admission.sessionID
+        isRoomAdmin = admission.isRoomAdmin
+        autoSubscribe = admission.autoSubscribe
+        receivesText = admission.receivesText
+        joinedAt = admission.joinedAt
+    }
+}
+
 /// Content of a refreshed token: the participant's current state.
 package struct TokenContent: Sendable, Hashable {
     package var identity: Identity

@@ -117,7 +117,7 @@ struct Membership: Sendable {
 
     /// The handles among these that may receive text.
     func readers(among handles: [ParticipantHandle]) -> [ParticipantHandle] {
-        handles.filter { roster[$0]?.receivesText ?? false }
+        handles.filter { roster[$0]?.stay.receivesText ?? false }
     }
 
     /// Recipients of events about this participant.

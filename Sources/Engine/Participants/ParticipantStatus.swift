@@ -1,5 +1,17 @@
 package import Wire
 
+/// The state of a participant as it is measured and reported to the others.
+struct ParticipantStatus: Sendable {
+    var quality = QualityScore()
+    /// Its activity, if it is an agent.
+    var activity = AgentActivity()
+    var silence: SilenceDetector
+
+    init(silenceLimit: Duration) {
+        silence = SilenceDetector(limit: silenceLimit)
+    }
+}
+
 /// Connection quality of one participant, by LiveKit's score (livekit-server `connectionquality/scorer.go`).
 ///
 /// LiveKit weighs loss less with in-band FEC or DTX, which is not known per connection: here each percent lost costs the 8 points

@@ -75,19 +75,26 @@ struct Profile: Sendable {
     }
 }
 
-/// Limits the cost of one participant's profile changes to others.
+/// Decides when one participant's profile is sent, to others and in tokens for itself, and limits the cost of its changes.
 ///
 /// Each `participant.updated` carries the whole description to everybody, and each token all of it again. Updates are
 /// sent at once while the budget lasts; beyond it they coalesce, and the newest state is sent when the budget allows.
-struct ProfileUpdateBudget: Sendable {
+struct ProfileUpdates: Sendable {
     /// When the budget will be full again.
     private var paidOffAt = Instant(nanoseconds: 0)
     /// When a coalesced change is due.
     private(set) var updateDueAt: Instant?
+    /// When the token is refreshed next.
+    private(set) var tokenDueAt: Instant
+    /// When the last token was due.
     private var lastTokenAt: Instant?
 
     private static let nanosecondsPerByte = 1_000_000_000 / Int64(Limits.profileBytesPerSecond)
     private static let burst = Duration.nanoseconds(Int64(Limits.profileBurstBytes) * nanosecondsPerByte)
+
+    init(tokenDueAt: Instant) {
+        self.tokenDueAt = tokenDueAt
+    }
 
     /// Spends bytes if the budget is not used up. It may be overdrawn by one update.
     ///
@@ -107,17 +114,34 @@ struct ProfileUpdateBudget: Sendable {
         return isAllowed
     }
 
-    /// When the token for a change is due: now, or an interval after the last such token.
-    mutating func tokenDueAt(_ now: Instant) -> Instant {
-        max(now, lastTokenAt.map { $0 + Limits.profileTokenInterval } ?? now)
-    }
-
-    mutating func recordToken(at now: Instant) {
-        lastTokenAt = now
-    }
-
     /// An update was sent for another reason.
     mutating func recordUpdate() {
         updateDueAt = nil
+    }
+
+    // MARK: Tokens
+
+    /// Decides about the token for a change: it is due now, or an interval after the last one.
+    ///
+    /// - Returns: whether to mint it now; otherwise it is due at `tokenDueAt`.
+    mutating func takeTokenForChange(at now: Instant) -> Bool {
+        if let due = lastTokenAt.map({ $0 + Limits.profileTokenInterval }), due > now {
+            tokenDueAt = min(tokenDueAt, due)
+            return false
+        }
+        lastTokenAt = now
+        return true
+    }
+
+    /// - Returns: whether a token is due now.
+    mutating func takeDueToken(at now: Instant) -> Bool {
+        guard tokenDueAt <= now else { return false }
+        lastTokenAt = now
+        return true
+    }
+
+    /// A token was minted. The next regular one follows.
+    mutating func recordToken(at now: Instant) {
+        tokenDueAt = now + Limits.tokenRefreshInterval
     }
 }

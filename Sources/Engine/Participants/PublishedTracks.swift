@@ -29,7 +29,7 @@ struct PublishedTracks: Sendable {
     mutating func publish(_ description: PublishTrack, as sid: TrackSID, by publisher: Participant, at now: Instant) -> Track? {
         guard let alias = aliases.allocate() else { return nil }
         let info = TrackInfo(sid: sid, alias: alias, participant: publisher.identity, description: description)
-        let track = Track(info: info, publisher: publisher.handle, publisherSID: publisher.sid)
+        let track = Track(info: info, publisher: publisher.handle, publisherSID: publisher.stay.sid)
         roster.append(track, for: sid)
         if info.mode == .ahead { playouts.append(Playout(epoch: info.epoch, at: now), for: sid) }
         speakers.add(sid, of: publisher.identity, at: now)
@@ -88,7 +88,7 @@ struct Track: Sendable {
 
     /// State of its gate. Hold takes precedence over mute, which is kept for later.
     func gate(by publisher: Participant) -> Room.Gate {
-        publisher.isHeld ? .held : info.muted || publisher.isMutedByAdmin ? .muted : .open
+        publisher.callMedia.held ? .held : info.muted || publisher.callMedia.muted ? .muted : .open
     }
 }
 

@@ -60,8 +60,7 @@ extension Room {
         for (member, handle) in zip(image.members, handles) {
             let participant = Participant(restoring: member, handle: handle, settings, at: now)
             members.restore(participant)
-            wakeUp.include(participant.refreshAt)
-            wakeUp.include(participant.reconnectWindow?.until)
+            wakeUp.include(participant.deadline)
         }
         if image.settings.wasUsed, members.independentCount == 0 { members.restartEmptyTimeout(at: now) }
         wakeUp.include(members.emptyDeadline)
@@ -78,7 +77,7 @@ extension Room {
             tracks.restore(Track(restoring: track, by: publisher, at: now), playout, at: now)
             members[at: index].tracks.append(track.info.sid)
             if playout?.utterance != nil {
-                members[at: index].activity = AgentActivity(announced: publisher.activity.announced, isPlaying: true)
+                members[at: index].status.activity = AgentActivity(announced: publisher.status.activity.announced, isPlaying: true)
             }
         }
         tracks.speakers.restore(image.speakers)

@@ -70,7 +70,7 @@ extension RoomImage.Track {
 
 extension Track {
     init(restoring track: RoomImage.Track, by publisher: Participant, at now: Instant) {
-        self.init(info: track.info, publisher: publisher.handle, publisherSID: publisher.sid)
+        self.init(info: track.info, publisher: publisher.handle, publisherSID: publisher.stay.sid)
         if let talk = track.talk { self.talk = Talkspurt(from: MediaTime(ticks: talk.start), since: now.before(talk.age)) }
     }
 }

@@ -78,7 +78,7 @@ extension RoomImage.Member: JSONWritable {
     }
 }
 
-extension RoomImage.Member.Stay: JSONWritable {
+extension ParticipantStay: JSONWritable {
     package func write(to json: inout JSONOutput) {
         json.writeObject { json in
             json.writeMember("sid", sid.text)

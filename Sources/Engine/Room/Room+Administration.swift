@@ -57,7 +57,7 @@ extension Room {
         case .remove(let identity):
             if let handle = members.handle(of: identity) { depart(handle, .participantRemoved, closing: .removed) }
         case .giveUp(let identity):
-            guard let participant = members[identity], let window = participant.reconnectWindow else { return }
+            guard let participant = members[identity], let window = participant.connection.reconnectWindow else { return }
             depart(participant.handle, window.reason, closing: .resumeWindowOver)
         case .mute(let track, let muted): setMuted(muted, track)
         case .updateMetadata(let metadata):

@@ -42,20 +42,20 @@ extension Room {
 
     /// The participants whose connection is lost, and since when, hidden ones included; for administrators. Linear in participants.
     package var reconnecting: [(identity: Identity, since: Instant)] {
-        members.participants.compactMap { participant in participant.reconnectWindow.map { (participant.identity, $0.since) } }
+        members.participants.compactMap { participant in participant.connection.reconnectWindow.map { (participant.identity, $0.since) } }
     }
 
     /// Whether a participant is on hold or muted as a whole; nil if it is not here.
     package func callMedia(of identity: Identity) -> CallMediaState? {
-        members[identity].map { CallMediaState(held: $0.isHeld, muted: $0.isMutedByAdmin) }
+        members[identity]?.callMedia
     }
 
     /// The participants' connections, including hidden ones; for administrators. O(n) in participants.
     package var connections: [ConnectionReport] {
         members.participants.map { participant in
             ConnectionReport(
-                identity: participant.identity, kind: participant.kind, quality: participant.quality.level,
-                measurement: participant.quality.measurement, lostSince: participant.reconnectWindow?.since)
+                identity: participant.identity, kind: participant.kind, quality: participant.status.quality.level,
+                measurement: participant.status.quality.measurement, lostSince: participant.connection.reconnectWindow?.since)
         }
     }
 

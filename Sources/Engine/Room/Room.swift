@@ -168,9 +168,7 @@ extension Room {
         members.extendEmptyTimeout(by: pause, at: now)
         procedures.extend(by: pause)
         for index in 0..<members.count {
-            members[at: index].silence.extend(by: pause, at: now)
-            guard let window = members[at: index].reconnectWindow else { continue }
-            members[at: index].reconnectWindow?.until = min(window.until + pause, now + settings.resumeWindow)
+            members[at: index].extendTimeouts(by: pause, resumeWindow: settings.resumeWindow, at: now)
         }
     }
 
@@ -184,7 +182,7 @@ extension Room {
         expireProcedures()
         checkPlayouts()
         for index in 0..<members.count {
-            if let milliseconds = members[at: index].silence.check(at: now) {
+            if let milliseconds = members[at: index].status.silence.check(at: now) {
                 send(.silence(members[at: index].identity, milliseconds: milliseconds), to: everyone)
             }
             reportDelayedSpeaking(ofParticipantAt: index)
@@ -197,13 +195,7 @@ extension Room {
         wakeUp.include(procedures.deadline)
         wakeUp.include(tracks.speakers.deadline)
         for index in 0..<tracks.playouts.count { wakeUp.include(tracks.playouts[at: index].deadline(after: now)) }
-        for index in 0..<members.count {
-            wakeUp.include(members[at: index].activity.deadline)
-            wakeUp.include(members[at: index].silence.deadline)
-            wakeUp.include(members[at: index].refreshAt)
-            wakeUp.include(members[at: index].updateBudget.updateDueAt)
-            wakeUp.include(members[at: index].reconnectWindow?.until)
-        }
+        for index in 0..<members.count { wakeUp.include(members[at: index].deadline) }
     }
 }
 

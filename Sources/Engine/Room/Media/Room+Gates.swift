@@ -5,7 +5,7 @@ extension Room {
     mutating func mute(_ sid: TrackSID, _ muted: Bool, by requester: Requester, at index: Int) throws(RequestError) {
         guard let track = tracks[sid] else { throw .noSuchTrack }
         if track.publisher != requester.handle {
-            guard members[at: index].isRoomAdmin else {
+            guard members[at: index].stay.isRoomAdmin else {
                 throw RequestError(.notAllowed, "only a room admin may mute somebody else's track")
             }
             // As in LiveKit: nobody else can unmute a microphone.
@@ -41,8 +41,8 @@ extension Room {
     /// Mutes all current and future tracks of a participant, or reverts that. Tracks keep their own mute state.
     mutating func silence(_ silenced: Bool, ofParticipantAt index: Int) {
         let before = members[at: index]
-        guard before.isMutedByAdmin != silenced else { return }
-        members[at: index].isMutedByAdmin = silenced
+        guard before.callMedia.muted != silenced else { return }
+        members[at: index].callMedia.muted = silenced
         for track in before.tracks.compactMap({ tracks[$0] }) {
             updateGate(track.info.sid, ofParticipantAt: index, from: track.gate(by: before))
             if silenced, let index = tracks.index(of: track.info.sid) { stopTalk(at: index) }
@@ -65,11 +65,11 @@ extension Room {
     /// - Parameter requester: nil if the command came from outside the room.
     mutating func hold(_ held: Bool, by requester: Requester?, at index: Int) {
         let before = members[at: index]
-        guard before.isHeld != held else {
+        guard before.callMedia.held != held else {
             if let requester { reply(to: requester) }
             return
         }
-        updateSubscriptions(index) { $0.isHeld = held }
+        updateSubscriptions(index) { $0.callMedia.held = held }
         for sid in before.tracks {
             if let track = tracks[sid] { updateGate(sid, ofParticipantAt: index, from: track.gate(by: before)) }
         }

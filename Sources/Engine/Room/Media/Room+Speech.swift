@@ -34,8 +34,8 @@ extension Room {
             tracks.speakers.update(with: measurement, at: now)
             guard measurement.loudestLevel < Limits.silenceLevel, let publisher = members.index(of: tracks[at: track].publisher)
             else { continue }
-            members[at: publisher].silence.soundDetected(at: now)
-            wakeUp.include(members[at: publisher].silence.deadline)
+            members[at: publisher].status.silence.soundDetected(at: now)
+            wakeUp.include(members[at: publisher].status.silence.deadline)
         }
         sendSpeakerChanges()
     }
@@ -50,16 +50,16 @@ extension Room {
     mutating func watchSilence(ofParticipantAt index: Int) {
         let isAudible = members[at: index].tracks.contains { sid in tracks[sid].map(isOpen) ?? false }
         if isAudible {
-            members[at: index].silence.start(at: now)
-            wakeUp.include(members[at: index].silence.deadline)
+            members[at: index].status.silence.start(at: now)
+            wakeUp.include(members[at: index].status.silence.deadline)
         } else {
-            members[at: index].silence.stop()
+            members[at: index].status.silence.stop()
         }
     }
 
     /// Updates a participant's connection quality and reports a change of level.
     mutating func updateQuality(of handle: ParticipantHandle, by measurement: ConnectionMeasurement) {
-        guard let index = members.index(of: handle), let level = members[at: index].quality.update(with: measurement) else { return }
+        guard let index = members.index(of: handle), let level = members[at: index].status.quality.update(with: measurement) else { return }
         let participant = members[at: index]
         send(.qualityChanged(participant.identity, level), to: members.audience(of: participant))
     }

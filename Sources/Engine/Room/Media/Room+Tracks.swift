@@ -29,7 +29,7 @@ extension Room {
         }
         reply(.published(info), to: requester)
         tap(track)
-        audit(.published(info, by: participant.sid))
+        audit(.published(info, by: participant.stay.sid))
         watchSilence(ofParticipantAt: index)
     }
 

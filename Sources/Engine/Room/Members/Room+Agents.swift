@@ -8,16 +8,16 @@ extension Room {
         }
         reply(to: requester)
         let playsAhead = members[at: index].tracks.contains(where: tracks.playouts.contains)
-        if let state = members[at: index].activity.announce(state, playsAhead: playsAhead, at: now) {
+        if let state = members[at: index].status.activity.announce(state, playsAhead: playsAhead, at: now) {
             sendAgentState(state, ofAgentAt: index)
         }
-        wakeUp.include(members[at: index].activity.deadline)
+        wakeUp.include(members[at: index].status.activity.deadline)
     }
 
     /// Playout of one of its tracks has started.
     mutating func playoutStarted(ofAgent handle: ParticipantHandle) {
         guard let index = members.index(of: handle), members[at: index].kind == .agent else { return }
-        let state = members[at: index].activity.playoutStarted()
+        let state = members[at: index].status.activity.playoutStarted()
         sendAgentState(state, ofAgentAt: index)
     }
 
@@ -25,11 +25,11 @@ extension Room {
     mutating func playoutEnded(ofAgent handle: ParticipantHandle) {
         guard let index = members.index(of: handle), members[at: index].kind == .agent else { return }
         guard !members[at: index].tracks.contains(where: { tracks.playouts[$0]?.utterance != nil }) else { return }
-        if let state = members[at: index].activity.playoutEnded() { sendAgentState(state, ofAgentAt: index) }
+        if let state = members[at: index].status.activity.playoutEnded() { sendAgentState(state, ofAgentAt: index) }
     }
 
     mutating func reportDelayedSpeaking(ofParticipantAt index: Int) {
-        if let state = members[at: index].activity.check(at: now) { sendAgentState(state, ofAgentAt: index) }
+        if let state = members[at: index].status.activity.check(at: now) { sendAgentState(state, ofAgentAt: index) }
     }
 
     /// Reports the presence of an agent.

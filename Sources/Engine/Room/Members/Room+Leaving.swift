@@ -15,7 +15,7 @@ extension Room {
         }
         let subscribedTo = tracks.values.filter { participant.isSubscribed(to: $0) }.map(\.info.sid)
         if let close {
-            if close != .left, participant.reconnectWindow == nil {
+            if close != .left, !participant.connection.isLost {
                 send(.bye(reason, retryable: close.isRetryable), to: [handle])
             }
             emit(.close(handle, close))
@@ -37,7 +37,7 @@ extension Room {
         if participant.kind == .agent, !reason.isIntended {
             send(.agentLost(participant.identity, reason: reason), to: witnesses)
         }
-        audit(.left(participant.info(tracks: []), sessionID: participant.sessionID, reason))
+        audit(.left(participant.info(tracks: []), sessionID: participant.stay.session, reason))
         // The same identity joins next.
         if reason != .duplicateIdentity { report(.left(reason), of: participant) }
     }
@@ -81,7 +81,7 @@ extension Room {
         let snapshot = snapshot
         var events: [AuditEvent] = recording.map { [.recordingStopped($0, .asked)] } ?? []
         events += tracks.values.map { .unpublished($0.info, by: $0.publisherSID) }
-        events += members.participants.map { .left($0.info(tracks: []), sessionID: $0.sessionID, reason) }
+        events += members.participants.map { .left($0.info(tracks: []), sessionID: $0.stay.session, reason) }
         events.append(.finished(reason))
         for event in events { emit(.record(event, snapshot)) }
     }

@@ -11,13 +11,10 @@ extension Room {
         // In place: a live copy of the participant would make its dictionary copy itself.
         guard members[at: index].profile.apply(update) else { return }
         sendPacedUpdate(ofParticipantAt: index)
-        let tokenDue = members[at: index].updateBudget.tokenDueAt(now)
-        if tokenDue <= now {
-            members[at: index].updateBudget.recordToken(at: now)
+        if members[at: index].updates.takeTokenForChange(at: now) {
             mintToken(forParticipantAt: index, re: nil)
         } else {
-            members[at: index].refreshAt = min(members[at: index].refreshAt, tokenDue)
-            wakeUp.include(tokenDue)
+            wakeUp.include(members[at: index].updates.tokenDueAt)
         }
     }
 
@@ -25,35 +22,33 @@ extension Room {
     private mutating func sendPacedUpdate(ofParticipantAt index: Int) {
         let recipients = members[at: index].isHidden ? 1 : members.count
         let bytes = members[at: index].profile.encodedBytes * recipients
-        guard members[at: index].updateBudget.spendUpdate(bytes, at: now) else {
-            return wakeUp.include(members[at: index].updateBudget.updateDueAt)
+        guard members[at: index].updates.spendUpdate(bytes, at: now) else {
+            return wakeUp.include(members[at: index].updates.updateDueAt)
         }
         let participant = members[at: index]
-        send(.participantUpdated(participant.info(), connection: participant.connectionState), to: members.audience(of: participant))
+        send(.participantUpdated(participant.info(), connection: participant.connection.state), to: members.audience(of: participant))
     }
 
     /// Sends coalesced updates and refreshes tokens that are due.
     mutating func processProfileDeadlines(ofParticipantAt index: Int) {
-        if let due = members[at: index].updateBudget.updateDueAt, due <= now {
+        if let due = members[at: index].updates.updateDueAt, due <= now {
             sendPacedUpdate(ofParticipantAt: index)
         }
-        guard members[at: index].refreshAt <= now else { return }
-        members[at: index].updateBudget.recordToken(at: now)
-        mintToken(forParticipantAt: index, re: nil)
+        if members[at: index].updates.takeDueToken(at: now) { mintToken(forParticipantAt: index, re: nil) }
     }
 
     /// Sends a participant's description to everybody, and a token that matches it to itself.
     mutating func sendUpdate(ofParticipantAt index: Int) {
-        members[at: index].updateBudget.recordUpdate()
+        members[at: index].updates.recordUpdate()
         let participant = members[at: index]
-        send(.participantUpdated(participant.info(), connection: participant.connectionState), to: members.audience(of: participant))
+        send(.participantUpdated(participant.info(), connection: participant.connection.state), to: members.audience(of: participant))
         mintToken(forParticipantAt: index, re: nil)
     }
 
     /// Answers a request for a fresh token. A token carries the whole profile, so the request counts against the budget.
     mutating func refreshToken(of requester: Requester, at index: Int) throws(RequestError) {
         let bytes = members[at: index].profile.encodedBytes
-        guard members[at: index].updateBudget.spend(bytes, at: now) else {
+        guard members[at: index].updates.spend(bytes, at: now) else {
             throw RequestError(.limitExceeded, "too many tokens and profile updates in a short time; try again later", retryable: true)
         }
         mintToken(forParticipantAt: index, re: requester.id)
@@ -61,8 +56,8 @@ extension Room {
 
     /// Requests a token, and schedules the next regular one.
     mutating func mintToken(forParticipantAt index: Int, re id: UInt64?) {
-        members[at: index].refreshAt = now + Limits.tokenRefreshInterval
-        wakeUp.include(members[at: index].refreshAt)
+        members[at: index].updates.recordToken(at: now)
+        wakeUp.include(members[at: index].updates.tokenDueAt)
         let participant = members[at: index]
         emit(.mintToken(for: participant.handle, participant.tokenContent(room: info.name), re: id))
     }

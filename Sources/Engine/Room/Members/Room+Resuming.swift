@@ -19,9 +19,9 @@ extension Room {
 
     /// Handles a lost connection: keeps the participant for the resume window and reports it as reconnecting.
     mutating func loseConnection(of handle: ParticipantHandle, _ reason: DisconnectReason) {
-        guard let index = members.index(of: handle), members[at: index].reconnectWindow == nil else { return }
-        let reconnectWindow = ReconnectWindow(since: now, until: now + settings.resumeWindow, reason: reason)
-        members[at: index].reconnectWindow = reconnectWindow
+        guard let index = members.index(of: handle), !members[at: index].connection.isLost else { return }
+        let reconnectWindow = ReconnectWindow(since: now, length: settings.resumeWindow, reason: reason)
+        members[at: index].connection.reconnectWindow = reconnectWindow
         procedures.forgetRequests(of: handle)
         // A draining gateway accepts no joins, so nobody could resume.
         guard reconnectWindow.until > now, phase != .draining else {
@@ -39,7 +39,7 @@ extension Room {
         guard let index = members.index(of: old) else { return }
         let subscribed = tracks.values.filter { members[at: index].isSubscribed(to: $0) }
         for track in subscribed { patch(.unsubscribe(old, to: track.info.alias, of: track.publisher)) }
-        let wasAway = members[at: index].reconnectWindow != nil
+        let wasAway = members[at: index].connection.isLost
         let wasRestored = members.isRestored(old)
         rename(old, to: new)
         members[at: index].resume(with: tokens)
@@ -48,7 +48,7 @@ extension Room {
         // After the patches of its tracks, so that the `ahead` state reaches the new shard before the log, and so before the first frame
         // of the new socket.
         emit(.handOver(from: old, to: new))
-        if participant.needsSnapshot {
+        if participant.connection.needsSnapshot {
             welcome(participant, admission, resumed: true)
         } else {
             send(.hello(hello(for: participant, admission, resumed: true)), to: [new])
@@ -93,9 +93,9 @@ extension Room {
     }
 
     private mutating func expireReconnectWindows(where isOver: (ReconnectWindow) -> Bool) {
-        guard (0..<members.count).contains(where: { members[at: $0].reconnectWindow != nil }) else { return }
+        guard (0..<members.count).contains(where: { members[at: $0].connection.isLost }) else { return }
         for participant in members.participants {
-            guard let reconnectWindow = participant.reconnectWindow, isOver(reconnectWindow) else { continue }
+            guard let reconnectWindow = participant.connection.reconnectWindow, isOver(reconnectWindow) else { continue }
             depart(participant.handle, reconnectWindow.reason, closing: .resumeWindowOver)
         }
     }

@@ -48,7 +48,7 @@ extension Room {
         let ended = end.flatMap { track?.offset(of: MediaTime(ticks: $0), at: now) } ?? (times.ended - now)
         segment.words = nil
         return TranscribedSegment(
-            segment: segment, speaker: speaker?.kind ?? (segment.role == .assistant ? .agent : .standard), sessionID: speaker?.sessionID,
+            segment: segment, speaker: speaker?.kind ?? (segment.role == .assistant ? .agent : .standard), sessionID: speaker?.stay.session,
             began: began, ended: max(began, ended), track: track?.info.sid, isRecorded: recording != nil && track != nil)
     }
 }

@@ -130,7 +130,7 @@ struct RestoredTokensTests {
         for token in ["resume-ann", "resume-ann-1"] { try comeBack(showing: token, isConfirmed: false) }
         let tokens = try world.image().members[0].tokens
         #expect(tokens.current == "resume-ann-2" && tokens.former == "resume-ann-1" && tokens.chain?.number == 2)
-        #expect(tokens == world.room.members.participants[0].resumeTokens)
+        #expect(tokens == world.room.members.participants[0].connection.resumeTokens)
     }
 
     /// A node of an earlier version writes no chain.
