@@ -1,12 +1,13 @@
 internal import Wire
 
-/// The participants of a room, in join order.
+/// The participants of a room, in join order, and the agents that it awaits.
 ///
 /// Invariants:
 /// - A handle and an identity each name at most one participant.
 /// - `independentCount` counts the participants that fill the room and keep it alive. Agents and recorders do neither.
 /// - The timeout of an empty room runs exactly while that count is zero.
 /// - A restored participant is unknown to the patch panels until it resumes.
+/// - No agent is present and delayed.
 struct Membership: Sendable {
     private var roster = Roster<ParticipantHandle, Participant>()
     private var handlesByIdentity: [Identity: ParticipantHandle] = [:]
@@ -14,6 +15,7 @@ struct Membership: Sendable {
     private var emptyRoomTimeout: EmptyRoomTimeout
     /// Participants from an image that have not resumed yet.
     private var restored: Set<ParticipantHandle> = []
+    var awaited = AwaitedAgents()
 
     /// - Parameter now: start of `emptyTimeout`.
     init(emptyTimeout: Duration, departureTimeout: Duration, at now: Instant) {
@@ -44,6 +46,7 @@ struct Membership: Sendable {
     mutating func insert(_ participant: Participant) {
         roster.append(participant, for: participant.handle)
         handlesByIdentity[participant.identity] = participant.handle
+        awaited.removeDelay(of: participant.identity)
         guard !participant.kind.isDependent else { return }
         independentCount += 1
         emptyRoomTimeout.cancel()
@@ -77,6 +80,7 @@ struct Membership: Sendable {
         roster.removeAll()
         handlesByIdentity = [:]
         independentCount = 0
+        awaited = AwaitedAgents()
     }
 
     /// Gives a participant the handle of its new socket.

@@ -25,8 +25,8 @@ extension Room {
             members: members.participants.map { RoomImage.Member($0, tracks: sids, at: now) },
             tracks: tracks.values.map { RoomImage.Track($0, tracks.playouts[$0.info.sid], at: now) }, speakers: tracks.speakers.active,
             agents: RoomImage.Agents(
-                waiting: awaited.delays.map { RoomImage.Agents.Wait(agent: $0.agent, reason: $0.reason) },
-                expected: awaited.expectedIdentities),
+                waiting: members.awaited.delays.map { RoomImage.Agents.Wait(agent: $0.agent, reason: $0.reason) },
+                expected: members.awaited.expectedIdentities),
             transcript: transcript.entries.map { RoomImage.Segment($0, at: now) }, recording: recording)
     }
 
@@ -52,7 +52,7 @@ extension Room {
         restoreTracks(image, after: unseen)
         transcript = Transcript(restoring: image.transcript, at: now)
         recording = image.recording
-        for wait in image.agents.waiting { awaited.record(wait.reason, of: wait.agent) }
+        for wait in image.agents.waiting { members.awaited.record(wait.reason, of: wait.agent) }
         for agent in image.agents.expected { expect(agent, true) }
     }
 
@@ -60,10 +60,10 @@ extension Room {
         for (member, handle) in zip(image.members, handles) {
             let participant = Participant(restoring: member, handle: handle, settings, at: now)
             members.restore(participant)
-            wakeUp.include(participant.deadline)
+            wakeUp(by: participant.deadline)
         }
         if image.settings.wasUsed, members.independentCount == 0 { members.restartEmptyTimeout(at: now) }
-        wakeUp.include(members.emptyDeadline)
+        wakeUp(by: members.emptyDeadline)
     }
 
     private mutating func restoreTracks(_ image: RoomImage, after unseen: Duration) {

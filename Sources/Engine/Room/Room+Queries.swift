@@ -61,7 +61,7 @@ extension Room {
 
     /// Assistants whose jobs wait for their agents.
     package var agentsExpected: [AgentRequest] {
-        awaited.expectedIdentities.compactMap { identity in
+        members.awaited.expectedIdentities.compactMap { identity in
             guard case .assistant(let id) = CallParty(identity) else { return nil }
             return settings.agents.first { $0.assistant == id } ?? AgentRequest(assistant: id)
         }

@@ -27,15 +27,10 @@ package struct Room: Sendable {
     var tracks = PublishedTracks()
     /// The recording in progress.
     package internal(set) var recording: RecordingID?
-    var awaited = AwaitedAgents()
     var procedures = PendingProcedureCalls()
     var transcript = Transcript()
     var identifiers: IdentifierGenerator
-    var wakeUp = EarliestDeadline()
-    /// The time of the current input.
-    var now: Instant
-    /// The effects of the current input; empty in between.
-    var effects: [Effect] = []
+    var step: Step
 
     enum Phase: Sendable, Hashable {
         /// Before the first input; `AuditEvent.started` is not recorded yet.
@@ -47,6 +42,15 @@ package struct Room: Sendable {
         case draining
         /// After `closed`; later inputs are ignored.
         case over
+    }
+
+    /// A step of the room: one input with its effects, and when the next step is due.
+    struct Step: Sendable {
+        /// The time of the input.
+        var now: Instant
+        /// The effects of the input; empty in between.
+        var effects: [Effect] = []
+        var wakeUp = EarliestDeadline()
     }
 
     /// - Parameters:
@@ -61,30 +65,33 @@ package struct Room: Sendable {
         info = RoomInfo(sid: sid, name: name, metadata: settings.metadata, createdAt: createdAt, maxParticipants: settings.maxParticipants)
         self.settings = settings
         self.deriveToken = deriveToken
-        self.now = now
+        step = Step(now: now)
         members = Membership(emptyTimeout: settings.emptyTimeout, departureTimeout: settings.departureTimeout, at: now)
         identifiers = IdentifierGenerator(seed: seed)
-        wakeUp.include(members.emptyDeadline)
+        wakeUp(by: members.emptyDeadline)
     }
+
+    /// The time of the current input.
+    var now: Instant { step.now }
 
     package var isOver: Bool { phase == .over }
 
     /// Latest time for the next `deadlinePassed`; an earlier one is harmless. Changes only in `handle`.
-    package var deadline: Instant? { isOver ? nil : wakeUp.instant }
+    package var deadline: Instant? { isOver ? nil : step.wakeUp.instant }
 
     /// Handles an input and appends its effects.
     ///
     /// - Parameter now: never goes back.
     package mutating func handle(_ input: Input, at now: Instant, into effects: inout [Effect]) {
-        self.now = now
-        swap(&self.effects, &effects)
-        defer { swap(&self.effects, &effects) }
+        step.now = now
+        swap(&step.effects, &effects)
+        defer { swap(&step.effects, &effects) }
         guard !isOver else {
             // A join or a call that was under way when the room ended still needs its answer.
             switch input {
-            case .joined(let handle, _): self.effects.append(.close(handle, .roomClosed))
+            case .joined(let handle, _): step.effects.append(.close(handle, .roomClosed))
             case .administered(.callProcedure(_, let number)):
-                self.effects.append(.procedureEnded(number, .failure(RequestError(.recipientNotFound))))
+                step.effects.append(.procedureEnded(number, .failure(RequestError(.recipientNotFound))))
             default: break
             }
             return
@@ -190,12 +197,17 @@ extension Room {
         }
         sendSpeakerChanges()
 
-        wakeUp.clear()
-        wakeUp.include(members.emptyDeadline)
-        wakeUp.include(procedures.deadline)
-        wakeUp.include(tracks.speakers.deadline)
-        for index in 0..<tracks.playouts.count { wakeUp.include(tracks.playouts[at: index].deadline(after: now)) }
-        for index in 0..<members.count { wakeUp.include(members[at: index].deadline) }
+        step.wakeUp.clear()
+        wakeUp(by: members.emptyDeadline)
+        wakeUp(by: procedures.deadline)
+        wakeUp(by: tracks.speakers.deadline)
+        for index in 0..<tracks.playouts.count { wakeUp(by: tracks.playouts[at: index].deadline(after: now)) }
+        for index in 0..<members.count { wakeUp(by: members[at: index].deadline) }
+    }
+
+    /// Makes the next step due at a time; nil has no effect.
+    mutating func wakeUp(by deadline: Instant?) {
+        step.wakeUp.include(deadline)
     }
 }
 
@@ -205,7 +217,7 @@ extension Room {
 
     mutating func emit(_ effect: Effect) {
         assert(effect.named.allSatisfy(members.contains), "an effect names somebody who is not in the room: \(effect)")
-        effects.append(effect)
+        step.effects.append(effect)
     }
 
     mutating func send(_ event: Event, to audience: [ParticipantHandle]) {

@@ -90,7 +90,7 @@ extension Room {
         guard let index = tracks.playouts.index(of: sid) else { return }
         var outcomes: [Playout.Outcome] = []
         change(&tracks.playouts[at: index], &outcomes)
-        wakeUp.include(tracks.playouts[at: index].deadline(after: now))
+        wakeUp(by: tracks.playouts[at: index].deadline(after: now))
         // Usually there are none; avoids looking up the track.
         guard !outcomes.isEmpty, let track = tracks[sid] else { return }
         for outcome in outcomes { send(outcome, of: track) }

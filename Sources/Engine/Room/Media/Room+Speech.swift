@@ -35,7 +35,7 @@ extension Room {
             guard measurement.loudestLevel < Limits.silenceLevel, let publisher = members.index(of: tracks[at: track].publisher)
             else { continue }
             members[at: publisher].status.silence.soundDetected(at: now)
-            wakeUp.include(members[at: publisher].status.silence.deadline)
+            wakeUp(by: members[at: publisher].status.silence.deadline)
         }
         sendSpeakerChanges()
     }
@@ -43,7 +43,7 @@ extension Room {
     mutating func sendSpeakerChanges() {
         let changes = tracks.speakers.changes(at: now)
         if !changes.isEmpty { send(.speakersChanged(changes), to: everyone) }
-        wakeUp.include(tracks.speakers.deadline)
+        wakeUp(by: tracks.speakers.deadline)
     }
 
     /// Runs silence detection while a participant has an audible track.
@@ -51,7 +51,7 @@ extension Room {
         let isAudible = members[at: index].tracks.contains { sid in tracks[sid].map(isOpen) ?? false }
         if isAudible {
             members[at: index].status.silence.start(at: now)
-            wakeUp.include(members[at: index].status.silence.deadline)
+            wakeUp(by: members[at: index].status.silence.deadline)
         } else {
             members[at: index].status.silence.stop()
         }

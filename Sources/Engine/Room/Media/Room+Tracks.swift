@@ -49,7 +49,7 @@ extension Room {
         guard let index = tracks.index(of: sid) else { return }
         interruptTalk(at: index, .left)
         guard let track = tracks.remove(sid) else { return }
-        awaited.remove(track: sid)
+        members.awaited.remove(track: sid)
         for index in 0..<members.count where members[at: index].subscriptionOverrides[sid] != nil {
             members[at: index].subscriptionOverrides[sid] = nil
         }

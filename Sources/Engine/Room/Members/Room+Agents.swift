@@ -11,7 +11,7 @@ extension Room {
         if let state = members[at: index].status.activity.announce(state, playsAhead: playsAhead, at: now) {
             sendAgentState(state, ofAgentAt: index)
         }
-        wakeUp.include(members[at: index].status.activity.deadline)
+        wakeUp(by: members[at: index].status.activity.deadline)
     }
 
     /// Playout of one of its tracks has started.
@@ -47,7 +47,7 @@ extension Room {
     mutating func noteWaiting(_ agent: Identity, _ reason: AgentWaitReason) {
         // It may have joined before this arrived.
         guard reason == .ended || members.handle(of: agent) == nil else { return }
-        guard awaited.record(reason, of: agent) else { return }
+        guard members.awaited.record(reason, of: agent) else { return }
         send(.agentWaiting(agent, reason: reason), to: everyone)
     }
 
@@ -66,20 +66,20 @@ extension Room {
     mutating func expect(_ agent: Identity, _ isExpected: Bool) {
         guard isExpected else { return endWait(for: agent) }
         // It may have joined before this arrived.
-        guard members.handle(of: agent) == nil, !awaited.isExpected(agent), awaited.expectedCount < Limits.jobsPerRoomMax else {
-            return
-        }
-        let isFirst = !awaited.keepsSpeech
-        awaited.expect(agent, since: isFirst ? nil : now)
+        guard members.handle(of: agent) == nil, !members.awaited.isExpected(agent),
+            members.awaited.expectedCount < Limits.jobsPerRoomMax
+        else { return }
+        let isFirst = !members.awaited.keepsSpeech
+        members.awaited.expect(agent, since: isFirst ? nil : now)
         if isFirst { for track in tracks.values { keepSpeech(of: track) } }
     }
 
     /// Keeps the frames of a new track, if it is a user's microphone and an agent is expected.
     mutating func keepSpeech(of track: Track) {
-        guard awaited.keepsSpeech, track.info.mode == .live, track.info.source == .microphone,
+        guard members.awaited.keepsSpeech, track.info.mode == .live, track.info.source == .microphone,
             let publisher = members[track.publisher], !publisher.kind.isDependent
         else { return }
-        if let oldest = awaited.insert(track: track.info.sid), let track = tracks[oldest] {
+        if let oldest = members.awaited.insert(track: track.info.sid), let track = tracks[oldest] {
             patch(.keep(track.info, by: track.publisher, false))
         }
         patch(.keep(track.info, by: track.publisher, true))
@@ -87,25 +87,25 @@ extension Room {
 
     /// The publisher has a new handle, perhaps on another shard, which begins anew.
     mutating func keepSpeechAgain(of track: Track) {
-        if awaited.tracks.contains(track.info.sid) { patch(.keep(track.info, by: track.publisher, true)) }
+        if members.awaited.tracks.contains(track.info.sid) { patch(.keep(track.info, by: track.publisher, true)) }
     }
 
     /// Which earlier frames of a track a new subscriber receives; nil if none.
     func earlierSpeech(of track: Track, for subscriber: ParticipantHandle) -> EarlierSpeechLimit? {
-        guard awaited.tracks.contains(track.info.sid), let participant = members[subscriber], participant.kind == .agent else {
+        guard members.awaited.tracks.contains(track.info.sid), let participant = members[subscriber], participant.kind == .agent else {
             return nil
         }
-        return awaited.limit(for: participant.identity)
+        return members.awaited.limit(for: participant.identity)
     }
 
     /// An expected agent has subscribed: it has what was kept.
     mutating func noteSubscribed(_ handle: ParticipantHandle) {
-        guard awaited.keepsSpeech, let participant = members[handle], participant.kind == .agent else { return }
+        guard members.awaited.keepsSpeech, let participant = members[handle], participant.kind == .agent else { return }
         endWait(for: participant.identity)
     }
 
     mutating func endWait(for agent: Identity) {
-        guard awaited.endWait(for: agent), !awaited.keepsSpeech else { return }
-        for track in awaited.takeTracks().compactMap({ tracks[$0] }) { patch(.keep(track.info, by: track.publisher, false)) }
+        guard members.awaited.endWait(for: agent), !members.awaited.keepsSpeech else { return }
+        for track in members.awaited.takeTracks().compactMap({ tracks[$0] }) { patch(.keep(track.info, by: track.publisher, false)) }
     }
 }

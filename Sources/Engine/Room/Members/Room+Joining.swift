@@ -5,7 +5,7 @@ extension Room {
         precondition(!members.contains(handle), "a handle cannot join twice; its generation must change")
         guard admissionError(for: admission) == nil else {
             // The shell checked before the upgrade, but another participant took the last slot meanwhile.
-            effects.append(.close(handle, .limit))
+            step.effects.append(.close(handle, .limit))
             reportAborted(handle, admission)
             return
         }
@@ -19,8 +19,7 @@ extension Room {
         let participant = Participant(
             admission, handle: handle, sid: identifiers.participant(), silenceLimit: settings.silenceLimit, at: now)
         members.insert(participant)
-        awaited.removeDelay(of: participant.identity)
-        wakeUp.include(participant.deadline)
+        wakeUp(by: participant.deadline)
         welcome(participant, admission, resumed: admission.resuming == nil ? nil : false)
         let joined = participant.info(tracks: [])
         send(.participantJoined(joined), to: members.witnesses(of: participant))
@@ -50,7 +49,7 @@ extension Room {
         }
         send(.hello(hello(for: participant, admission, resumed: resumed)), to: [participant.handle])
         if let recording { replay(.recordingStarted(recording), to: participant) }
-        for wait in awaited.delays { replay(.agentWaiting(wait.agent, reason: wait.reason), to: participant) }
+        for wait in members.awaited.delays { replay(.agentWaiting(wait.agent, reason: wait.reason), to: participant) }
         for segment in transcript.segments where participant.stay.receivesText { replay(.segment(segment), to: participant) }
         for other in others where other.callMedia.held { replay(.callHeld(by: other.identity), to: participant) }
         for other in others where other.callMedia.muted { replay(.callMuted(by: other.identity), to: participant) }

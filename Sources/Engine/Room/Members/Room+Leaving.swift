@@ -27,7 +27,7 @@ extension Room {
         sendDeparture(of: participant, reason)
         abandonProcedures(of: handle)
         members.countDeparture(of: participant, at: now)
-        wakeUp.include(members.emptyDeadline)
+        wakeUp(by: members.emptyDeadline)
         if members.independentCount == 0, !participant.kind.isDependent { reportAttendance(false) }
     }
 
@@ -69,7 +69,6 @@ extension Room {
         abandonAdministrativeProcedures()
         members.removeAll()
         tracks.removeAll()
-        awaited = AwaitedAgents()
         phase = .over
         emit(.closed)
     }

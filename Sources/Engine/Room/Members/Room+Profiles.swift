@@ -14,7 +14,7 @@ extension Room {
         if members[at: index].updates.takeTokenForChange(at: now) {
             mintToken(forParticipantAt: index, re: nil)
         } else {
-            wakeUp.include(members[at: index].updates.tokenDueAt)
+            wakeUp(by: members[at: index].updates.tokenDueAt)
         }
     }
 
@@ -23,7 +23,7 @@ extension Room {
         let recipients = members[at: index].isHidden ? 1 : members.count
         let bytes = members[at: index].profile.encodedBytes * recipients
         guard members[at: index].updates.spendUpdate(bytes, at: now) else {
-            return wakeUp.include(members[at: index].updates.updateDueAt)
+            return wakeUp(by: members[at: index].updates.updateDueAt)
         }
         let participant = members[at: index]
         send(.participantUpdated(participant.info(), connection: participant.connection.state), to: members.audience(of: participant))
@@ -57,7 +57,7 @@ extension Room {
     /// Requests a token, and schedules the next regular one.
     mutating func mintToken(forParticipantAt index: Int, re id: UInt64?) {
         members[at: index].updates.recordToken(at: now)
-        wakeUp.include(members[at: index].updates.tokenDueAt)
+        wakeUp(by: members[at: index].updates.tokenDueAt)
         let participant = members[at: index]
         emit(.mintToken(for: participant.handle, participant.tokenContent(room: info.name), re: id))
     }

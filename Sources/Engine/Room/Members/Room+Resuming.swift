@@ -28,7 +28,7 @@ extension Room {
             depart(handle, reason, closing: .resumeWindowOver)
             return
         }
-        wakeUp.include(reconnectWindow.until)
+        wakeUp(by: reconnectWindow.until)
         let participant = members[at: index]
         send(.participantUpdated(participant.info(), connection: .reconnecting), to: members.witnesses(of: participant))
         report(.away, of: participant)

@@ -34,7 +34,7 @@ extension Room {
         let id = identifiers.procedureCall()
         let deadline = now + .milliseconds(call.timeoutMs)
         procedures.begin(.init(id: id, caller: caller, callee: callee, deadline: deadline))
-        wakeUp.include(deadline)
+        wakeUp(by: deadline)
         let event = Event.procedureCalled(
             requestID: id, from: sender, method: call.method, payload: call.payload, timeoutMilliseconds: call.timeoutMs)
         send(event, to: [callee])
