@@ -13,18 +13,29 @@ struct DispatchDevices {
 
     private let shards: ShardControl
     private let registry: DispatchRegistry
+    /// Nil without calls.
+    private let calls: CallInbox?
+    private let server: ServerInfo
     private let log = Logger(label: "patchbay.dispatch")
     private var devices: [DeviceID: Device] = [:]
 
-    init(shards: ShardControl, registry: DispatchRegistry) {
+    init(shards: ShardControl, registry: DispatchRegistry, calls: CallInbox?, server: ServerInfo) {
         self.shards = shards
         self.registry = registry
+        self.calls = calls
+        self.server = server
     }
 
     subscript(id: DeviceID) -> Device? { devices[id] }
 
+    /// A channel was opened. Without calls, nobody else sends `hello` on it.
     mutating func add(_ address: ChannelAddress, of assistant: String) {
         devices[address.id] = Device(address: address, assistant: assistant)
+        guard calls == nil else { return }
+        let hello = CallsHello(
+            server: server, user: CallParty.assistant(assistant).identity, device: address.id, calls: [], expiresIn: address.expiresIn,
+            nodes: address.nodes)
+        send(hello.bytes, to: address.id)
     }
 
     /// - Returns: whether it was a worker.
@@ -35,24 +46,16 @@ struct DispatchDevices {
         return true
     }
 
-    /// A device registers as a worker.
-    ///
-    /// - Returns: false if it has disconnected.
-    mutating func dedicate(_ id: DeviceID) -> Bool {
-        guard let assistant = devices[id]?.assistant else { return false }
+    /// A device registers as a worker, unless it has disconnected. The call service learns of it.
+    mutating func dedicate(_ id: DeviceID) {
+        guard let assistant = devices[id]?.assistant else { return }
         devices[id]?.isWorker = true
         registry.noteWorker(of: assistant, 1)
         log.info("worker registered", metadata: ["worker": "\(id)", "assistant": "\(assistant)"])
-        return true
+        calls?.post(.dedicated(id))
     }
 
     // MARK: Sending
-
-    func greet(_ id: DeviceID, as assistant: Identity, from server: ServerInfo) {
-        guard let address = devices[id]?.address else { return }
-        let hello = CallsHello(server: server, user: assistant, device: id, calls: [], expiresIn: address.expiresIn, nodes: address.nodes)
-        send(hello.bytes, to: id)
-    }
 
     func send(_ message: [UInt8], to id: DeviceID) {
         guard let address = devices[id]?.address else { return }

@@ -13,11 +13,7 @@ package actor DispatchService: Service {
     private let rooms: RoomService
     private let admissions: JobAdmissions
     private var rules: [DispatchRule]
-    private let calls: CallInbox?
-    private let server: ServerInfo
-    private let assistants: DefinedAssistants
     private let announcements: JobAnnouncements
-    private let patience: Int
     private var jobs: DispatchStateMachine
     private var devices: DispatchDevices
     private var timer = DeadlineTimer()
@@ -38,13 +34,11 @@ package actor DispatchService: Service {
         self.inbox = inbox
         self.rooms = rooms
         self.rules = rules
-        self.calls = calls
-        self.server = server
-        assistants = DefinedAssistants(definition: definition, ids: definedAssistants)
-        admissions = JobAdmissions(rooms: rooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL), assistants: assistants)
+        admissions = JobAdmissions(
+            rooms: rooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL),
+            assistants: DefinedAssistants(definition: definition, ids: definedAssistants))
         announcements = JobAnnouncements(rooms: rooms, calls: calls, registry: inbox.registry)
-        self.patience = patience
-        devices = DispatchDevices(shards: rooms.shards, registry: inbox.registry)
+        devices = DispatchDevices(shards: rooms.shards, registry: inbox.registry, calls: calls, server: server)
         jobs = DispatchStateMachine(seed: .random(in: 0 ... .max), patience: patience)
     }
 
@@ -63,9 +57,7 @@ package actor DispatchService: Service {
     ///
     /// - Throws: `HTTPError` with status 404 if the gateway knows no such assistant; `CallError`.
     func createOnRequest(_ request: JobRequest) throws -> (job: JobInfo, isNew: Bool) {
-        guard assistants.definition(request.assistant) != nil || inbox.registry.hasHadWorkers(of: request.assistant) else {
-            throw HTTPError(.assistantNotFound, assistants.unknown(request.assistant, among: inbox.registry.assistantsWithWorkers))
-        }
+        try admissions.assistants.check(request.assistant, inbox.registry)
         return try create(request)
     }
 
@@ -108,7 +100,9 @@ package actor DispatchService: Service {
         case .closed(let device): close(device)
         case .request(let request, let number, let id):
             guard let device = devices[id] else { return }
-            if case .register(let registration) = request, let error = assistants.refusal(of: registration, by: device.assistant) {
+            if case .register(let registration) = request,
+                let error = admissions.assistants.refusal(of: registration, by: device.assistant)
+            {
                 return devices.refuse(error, .init(device: id, id: number))
             }
             handle(.request(request, assistant: device.assistant, from: .init(device: id, id: number)))
@@ -120,7 +114,7 @@ package actor DispatchService: Service {
             devices.closeAll(.serverShutdown)
         case .resign:
             timer.cancel()
-            jobs = DispatchStateMachine(seed: .random(in: 0 ... .max), patience: patience)
+            jobs.reset(seed: .random(in: 0 ... .max))
             inbox.registry.forgetJobs()
         }
     }
@@ -179,7 +173,6 @@ package actor DispatchService: Service {
     private func open(_ address: ChannelAddress, _ assistant: Identity) {
         guard case .assistant(let id) = CallParty(assistant) else { return }
         devices.add(address, of: id)
-        if calls == nil { devices.greet(address.id, as: assistant, from: server) }
     }
 
     private func close(_ id: DeviceID) {
@@ -209,7 +202,7 @@ package actor DispatchService: Service {
         case .offer(let job, let worker): devices.send(JobEvent.offered(job).bytes, to: worker)
         case .offerEnded(_, let outcome, _): inbox.registry.count { $0.offers[outcome, default: 0] += 1 }
         case .cancel(let job, let worker, let reason): devices.send(JobEvent.cancelled(job, reason: reason).bytes, to: worker)
-        case .dedicate(let id): if devices.dedicate(id) { calls?.post(.dedicated(id)) }
+        case .dedicate(let id): devices.dedicate(id)
         case .giveUp(let identity, let room): rooms.send(.giveUp(identity), to: room)
         case .remove(let identity, let room): rooms.send(.remove(identity), to: room)
         case .waiting(let job, let reason): announcements.wait(job, reason)

@@ -41,7 +41,13 @@ struct DefinedAssistants: Sendable {
         return RequestError(.notFound, unknown(assistant))
     }
 
-    func unknown(_ assistant: String, among connected: [String] = []) -> String {
+    /// - Throws: `HTTPError` with status 404 if the gateway knows no such assistant: it has no definition, and had no workers.
+    func check(_ assistant: String, _ registry: DispatchRegistry) throws(HTTPError) {
+        guard definition(assistant) == nil, !registry.hasHadWorkers(of: assistant) else { return }
+        throw HTTPError(.assistantNotFound, unknown(assistant, among: registry.assistantsWithWorkers))
+    }
+
+    private func unknown(_ assistant: String, among connected: [String] = []) -> String {
         let known = Set(ids()).union(connected).sorted()
         let names = known.prefix(Self.namesMax).joined(separator: ", ") + (known.count > Self.namesMax ? ", …" : "")
         let remedy = "\(known.isEmpty ? "" : "use one of \(names), or ")define it in `assistants` of the configuration"

@@ -48,6 +48,13 @@ package struct DispatchStateMachine: Sendable {
         random = SplitMix64(seed: ~seed)
     }
 
+    /// Forgets everything.
+    ///
+    /// - Parameter seed: as for a new state machine.
+    package mutating func reset(seed: UInt64) {
+        self = DispatchStateMachine(seed: seed, patience: patience)
+    }
+
     /// Time for the next `deadlinePassed`. Changes only in `handle` and `create`.
     package var deadline: Instant? { timers.compactMap { $0.first?.at }.min() }
 
