@@ -51,6 +51,45 @@ struct ClipProducer: Sendable {
     }
 }
 
+/// The running generations of clips, and cancelled ones that have not ended yet.
+struct RunningGenerations {
+    typealias Generation = Task<Void, Never>
+
+    private var latest: [ClipID: (number: Int, task: Generation)] = [:]
+    private var lastNumber = 0
+    /// No other generation starts.
+    private(set) var isStopped = false
+
+    /// Starts the generation of a clip, unless the process stops.
+    ///
+    /// - Parameter task: makes its task, which waits for the cancelled generation of the same clip if there is one, and calls
+    ///   `ended(_:of:)` with the number at its end.
+    mutating func start(_ id: ClipID, _ task: (_ number: Int, _ previous: Generation?) -> Generation) {
+        guard !isStopped else { return }
+        lastNumber += 1
+        latest[id] = (lastNumber, task(lastNumber, latest[id]?.task))
+    }
+
+    /// Cancels the latest generation of a clip. It counts until it has ended.
+    func cancel(_ id: ClipID) {
+        latest[id]?.task.cancel()
+    }
+
+    mutating func ended(_ number: Int, of id: ClipID) {
+        if latest[id]?.number == number { latest[id] = nil }
+    }
+
+    /// Cancels all generations.
+    ///
+    /// - Returns: those that have not ended yet.
+    mutating func stop() -> [Generation] {
+        isStopped = true
+        let running = latest.values.map(\.task)
+        for task in running { task.cancel() }
+        return running
+    }
+}
+
 extension Result where Failure == any Error {
     init(_ body: () async throws -> Success) async {
         do { self = .success(try await body()) } catch { self = .failure(error) }

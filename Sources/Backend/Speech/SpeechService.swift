@@ -19,11 +19,8 @@ package actor SpeechService: Service {
     private let playback: ClipPlayback?
     private let log = Logger(label: "patchbay.speech")
     private var queue: SpeechQueue
-    /// The running generations, and cancelled ones that have not ended yet.
-    private var tasks: [ClipID: (number: Int, task: Task<Void, Never>)] = [:]
-    private var lastGeneration = 0
+    private var generations = RunningGenerations()
     private var timer = DeadlineTimer()
-    private var isStopped = false
 
     init(
         store: Clips, generator: any SpeechGenerator, limits: SpeechLimits, counters: ServiceCounters,
@@ -63,11 +60,8 @@ package actor SpeechService: Service {
     }
 
     private func stop() async {
-        isStopped = true
         timer.cancel()
-        let running = tasks.values.map(\.task)
-        for task in running { task.cancel() }
-        for task in running { await task.value }
+        for task in generations.stop() { await task.value }
         outbox.finish()
         await playback?.stop()
     }
@@ -76,7 +70,7 @@ package actor SpeechService: Service {
 
     /// The clip for a request, which is generated if there is none.
     func request(_ request: SpeechRequest, by requester: SpeechRequester) async throws -> ClipView {
-        guard !isStopped else { throw SpeechQueue.Refusal.full.httpError }
+        guard !generations.isStopped else { throw SpeechQueue.Refusal.full.httpError }
         // Without a write.
         if let known = try await store.clip(for: request, of: requester.owner), known.status == .ready {
             counters.add(to: .speechClips, "found")
@@ -85,7 +79,7 @@ package actor SpeechService: Service {
         if let refusal = queue.refusal(of: requester) { throw refusal.httpError }
         let clip = try await store.add(for: request, of: requester.owner, limits: limits.clips, at: .now)
         if clip.status == .ready { counters.add(to: .speechClips, "found") }
-        if clip.status == .queued, !isStopped {
+        if clip.status == .queued, !generations.isStopped {
             // Other requests may have been added meanwhile.
             if !queue.hasJob(clip.id), let refusal = queue.refusal(of: requester) {
                 try? await store.forget(clip.id, of: requester.owner)
@@ -169,30 +163,28 @@ package actor SpeechService: Service {
         change(&effects)
         counters.add(queue.count - count, to: .speechJobs)
         for effect in effects { perform(effect) }
-        guard let deadline = queue.deadline, !isStopped else { return }
+        guard let deadline = queue.deadline, !generations.isStopped else { return }
         timer.arm(for: deadline, at: .now) { [weak self] in await self?.deadlinePassed() }
     }
 
     private func deadlinePassed() {
         timer.disarm()
-        guard !isStopped else { return }
+        guard !generations.isStopped else { return }
         apply { queue.wake(at: .now, into: &$0) }
     }
 
     private func perform(_ effect: SpeechQueue.Effect) {
         switch effect {
         case .start(let id):
-            guard !isStopped else { return }
-            lastGeneration += 1
-            let (number, previous) = (lastGeneration, tasks[id]?.task)
-            let task = Task {
-                // A cancelled attempt at the same clip ends first.
-                await previous?.value
-                await generate(id)
-                if tasks[id]?.number == number { tasks[id] = nil }
+            generations.start(id) { number, previous in
+                Task {
+                    // A cancelled attempt at the same clip ends first.
+                    await previous?.value
+                    await generate(id)
+                    generations.ended(number, of: id)
+                }
             }
-            tasks[id] = (number, task)
-        case .stop(let id): tasks[id]?.task.cancel()
+        case .stop(let id): generations.cancel(id)
         case .tell, .fail: outbox.add(effect)
         }
     }
