@@ -37,12 +37,12 @@ extension VoicePipeline {
         case .restart(let turn): output?.submit(.begin(turn))
         case .run(let turn, let calls):
             let writer = writer(turn)
-            responding.start(turn) { [weak self] in
+            responding.tasks.start(turn) { [weak self] in
                 let results = await writer?.run(calls) ?? []
                 await self?.exchange(
                     .toolsFinished(turn, zip(calls, results).map { RealtimeExchange.ToolResult(call: $0.id, text: $1) }))
             }
-        case .endCall(let turn): responding.endsAfter = turn
+        case .endCall(let turn): responding.turns.last = turn
         case .complete(let turn): output?.submit(.complete(turn))
         case .fail(let turn, let error):
             responding.logFailure(of: turn, "\(error)")

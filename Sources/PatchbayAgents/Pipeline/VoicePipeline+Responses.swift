@@ -14,7 +14,7 @@ extension VoicePipeline {
             return
         }
         // Without messages the turn was cancelled.
-        if let messages = responding.messages(of: turn) { exchange(.respond(turn, messages)) }
+        if let messages = responding.turns[turn]?.messages { exchange(.respond(turn, messages)) }
     }
 
     /// Says sentences that are no response: a greeting, a question, an apology.
@@ -30,9 +30,9 @@ extension VoicePipeline {
     ///
     /// - Returns: false if the filler has to wait because a user speaks.
     func fill(_ turn: TurnID, with filler: String, _ speech: [SynthesizedSpeech]) -> Bool {
-        guard !machine.isUserSpeaking, !machine.isHeld else { return !responding.isSilent(turn) }
+        guard !machine.isUserSpeaking, !machine.isHeld else { return !responding.turns.isSilent(turn) }
         let length = speech.reduce(Duration.zero) { $0 + $1.duration }
-        guard length > .zero, !Task.isCancelled, responding.fill(turn, with: filler, of: length) else { return true }
+        guard length > .zero, !Task.isCancelled, responding.turns.fill(turn, with: filler, of: length) else { return true }
         responding.output?.submit(.sentence(turn, filler))
         for piece in speech { responding.output?.submit(.audio(turn, piece)) }
         return true
@@ -40,7 +40,7 @@ extension VoicePipeline {
 
     /// Ends a turn of which only a filler was audible after `responseTimeout`.
     func expire(_ turn: TurnID) {
-        guard !Task.isCancelled, machine.currentTurn == turn, responding.isSilent(turn) else { return }
+        guard !Task.isCancelled, machine.currentTurn == turn, responding.turns.isSilent(turn) else { return }
         logSilence(of: turn)
         handle(.responseFailed(turn))
     }
@@ -86,7 +86,7 @@ extension VoicePipeline {
             responding.started(turn)
         case .extended(let turn, let progress):
             // The turn may have ended meanwhile.
-            guard responding.messages(of: turn) != nil else { return }
+            guard responding.turns[turn] != nil else { return }
             handle(.speaking(turn, text: progress.text))
             responding.publish(progress, of: turn)
         case .failed(let turn, let error): failed(turn, error)
@@ -95,7 +95,7 @@ extension VoicePipeline {
             responding.finish(turn)
             endOnboarding(turn, completed: true)
             handle(.speechFinished(turn))
-            if responding.endsAfter == turn { hasEnded = true }
+            if responding.turns.last == turn { hasEnded = true }
         }
     }
 }

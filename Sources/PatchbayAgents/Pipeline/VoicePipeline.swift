@@ -109,7 +109,7 @@ public actor VoicePipeline {
                 try? await configuration.clock.sleep(Self.tickInterval)
             }
             listening.cancelAll()
-            responding.cancelTask()
+            responding.tasks.cancel()
             responding.prepare(for: nil)
             output.end()
         }
@@ -172,7 +172,7 @@ public actor VoicePipeline {
             responding.room?.publish(listening.segment(of: transcript, idSuffix: responding.transcripts.prefix))
         case .respond(let turn, let messages, let end):
             answerFirstWords()
-            let before = responding.abandonment
+            let before = responding.tasks.abandonment
             responding.begin(turn, messages, listening.heard(end, of: messages.last)) { [weak self] in
                 // The conversation includes what was heard of the turn before.
                 await before?.value
@@ -183,7 +183,7 @@ public actor VoicePipeline {
             abandon(turn)
         case .interrupt(let turn): responding.output?.submit(.interrupt(turn))
         case .resumeSpeech(let turn): responding.output?.submit(.resume(turn))
-        case .retractLastMessage(let turn): responding.retractLastMessage(of: turn)
+        case .retractLastMessage(let turn): responding.turns.retractLastMessage(of: turn)
         case .abandonSpeech(let turn):
             responding.interrupt(turn)
             abandon(turn)

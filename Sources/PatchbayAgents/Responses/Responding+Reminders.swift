@@ -13,20 +13,20 @@ extension Responding {
     }
 
     private mutating func change(_ change: Schedule.Change, in turn: TurnID) {
-        records[turn]?.changes.append(change)
-        if records[turn]?.isAudible == true { carryOutChanges(of: turn) }
+        turns[turn]?.changes.append(change)
+        if turns[turn]?.isAudible == true { carryOutChanges(of: turn) }
     }
 
     /// The turn is audible.
     mutating func started(_ turn: TurnID) {
-        records[turn]?.isAudible = true
+        turns[turn]?.isAudible = true
         carryOutChanges(of: turn)
-        for entry in records[turn]?.reminders ?? [] { show(AssistantCards.reminder(entry, is: .due)) }
+        for entry in turns[turn]?.reminders ?? [] { show(AssistantCards.reminder(entry, is: .due)) }
     }
 
     mutating func carryOutChanges(of turn: TurnID) {
-        let changes = records[turn]?.changes ?? []
-        records[turn]?.changes = []
+        let changes = turns[turn]?.changes ?? []
+        turns[turn]?.changes = []
         for change in changes {
             switch change {
             case .add(let reminder, let time):
@@ -46,7 +46,7 @@ extension Responding {
         let sentences = due.flatMap { AssistantGreeting.sentences(of: $0.reminder.text) }
         let synthesizer = configuration.engines.synthesizer
         begin(turn, [], nil) { await writer?.say(sentences, with: synthesizer) }
-        records[turn]?.reminders = due
+        turns[turn]?.reminders = due
     }
 
     mutating func restoreReminders(of record: TurnRecord?) {

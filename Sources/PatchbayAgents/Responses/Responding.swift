@@ -1,7 +1,7 @@
 internal import Logging
 internal import Wire
 
-/// The assistant's turns: the task that speaks, what each turn adds to the conversation, how long it takes, and its transcript.
+/// The assistant's turns: what they respond to and remember, and how they reach the users.
 struct Responding {
     let configuration: PipelineConfiguration
     /// Set while the pipeline runs, as is `output`.
@@ -11,14 +11,8 @@ struct Responding {
     var transcripts = TranscriptRevisions()
     private(set) var cards = AssistantCards()
     var schedule = Schedule()
-    /// Turns that were begun and are not in the log yet.
-    var records: [TurnID: TurnRecord] = [:]
-    private var stopwatches: [TurnID: TurnStopwatch] = [:]
-    private(set) var task: (turn: TurnID, task: Task<Void, Never>)?
-    /// The latest abandoned turn, until what was heard of it is in the log.
-    private(set) var abandonment: Task<Void, Never>?
-    /// The call ends when everything of this turn was spoken.
-    var endsAfter: TurnID?
+    var turns = TurnsInProgress()
+    var tasks = TurnTasks()
     private(set) var preparation = ResponsePreparation()
 
     init(_ configuration: PipelineConfiguration) {
@@ -35,45 +29,14 @@ struct Responding {
         _ turn: TurnID, _ messages: [UserMessage], _ end: EndOfTurn?, _ work: @escaping @Sendable () async -> Void
     ) {
         preparation.claim(for: messages)
-        records[turn] = TurnRecord(messages: messages)
-        stopwatches[turn] = end.map { TurnStopwatch(turn, $0) }
+        turns.begin(turn, messages, end)
         output?.submit(.begin(turn))
-        start(turn, work)
-    }
-
-    /// Replaces the task of the turn before.
-    mutating func start(_ turn: TurnID, _ work: @escaping @Sendable () async -> Void) {
-        cancelTask()
-        task = (turn, Task { await work() })
-    }
-
-    mutating func cancelTask() {
-        task?.task.cancel()
-        task = nil
+        tasks.start(turn, work)
     }
 
     // MARK: Progress
 
-    /// The user messages that a turn responds to; nil once the turn has ended.
-    func messages(of turn: TurnID) -> [UserMessage]? { records[turn]?.messages }
-
-    /// When the user's turn ended; nil if the assistant speaks on its own, or the turn is over.
-    func endOfTurn(_ turn: TurnID) -> EndOfTurn? { stopwatches[turn]?.end }
-
-    /// Whether nothing of the response is audible.
-    func isSilent(_ turn: TurnID) -> Bool { stopwatches[turn].map { $0.metrics.firstAudioMs == nil } ?? false }
-
-    /// The assistant says that the response takes a moment.
-    ///
-    /// - Returns: false if the response is there.
-    mutating func fill(_ turn: TurnID, with filler: String, of length: Duration) -> Bool {
-        guard isSilent(turn) else { return false }
-        records[turn]?.filler = filler
-        stopwatches[turn]?.filled(for: length)
-        return true
-    }
-
-    func conversation(for turn: TurnID) -> Conversation? { records[turn].map(conversation(endingWith:)) }
+    func conversation(for turn: TurnID) -> Conversation? { turns[turn].map(conversation(endingWith:)) }
 
     private func conversation(endingWith record: TurnRecord) -> Conversation {
         var log = log
@@ -110,28 +73,18 @@ struct Responding {
         return AnswerBriefing(date: moment.date, timeZone: moment.zone, interruptedAfter: log.interruptedAfter)
     }
 
-    mutating func add(_ tools: TurnRecord.ToolEntry, to turn: TurnID) {
-        records[turn]?.tools.append(tools)
-    }
-
-    /// Removes the last message of a turn: its user goes on speaking, and the whole utterance gets a response of its own.
-    mutating func retractLastMessage(of turn: TurnID) {
-        _ = records[turn]?.messages.popLast()
-    }
-
     mutating func show(_ card: AssistantCard) {
         cards.shown(card)
         room?.send(.card(card))
     }
 
     mutating func measure(_ turn: TurnID, _ note: (inout TurnStopwatch, Instant) -> Void) {
-        guard var stopwatch = stopwatches[turn] else { return }
-        note(&stopwatch, configuration.clock.now())
-        stopwatches[turn] = stopwatch
+        let now = configuration.clock.now()
+        turns.measure(turn) { note(&$0, now) }
     }
 
     mutating func publish(_ progress: SpeechProgress, of turn: TurnID) {
-        let isOwn = records[turn]?.messages.isEmpty ?? false
+        let isOwn = turns[turn]?.messages.isEmpty ?? false
         let language = isOwn ? configuration.speech.announced : configuration.definition.language
         let segments = transcripts.segments(of: turn, progress, track: room?.voiceTrack, language: language)
         for segment in segments { room?.publish(segment) }
@@ -145,16 +98,15 @@ struct Responding {
 
     /// Nothing of the turn was audible, and nothing will be remembered of it.
     mutating func forget(_ turn: TurnID) {
-        if task?.turn == turn { cancelTask() }
+        tasks.cancel(turn)
         preparation.release()
-        restoreReminders(of: records[turn])
-        records[turn] = nil
-        stopwatches[turn] = nil
+        restoreReminders(of: turns[turn])
+        turns.forget(turn)
     }
 
     mutating func interrupt(_ turn: TurnID) {
-        if task?.turn == turn { cancelTask() }
-        stopwatches[turn]?.interrupted()
+        tasks.cancel(turn)
+        turns.measure(turn) { $0.interrupted() }
         reportMetrics(of: turn)
     }
 
@@ -163,11 +115,7 @@ struct Responding {
         guard let output else { return }
         let (stream, sink) = AsyncStream.makeStream(of: HeardSpeech.self)
         output.submit(.abandon(turn, sink))
-        let before = abandonment
-        abandonment = Task {
-            await before?.value
-            await take(await stream.first { _ in true } ?? HeardSpeech())
-        }
+        tasks.abandon(stream, take)
     }
 
     /// Adds a turn to the conversation.
@@ -176,7 +124,7 @@ struct Responding {
     /// - Returns: whether the assistant said it on its own.
     mutating func record(_ turn: TurnID, heard: String, isInterrupted: Bool) -> Bool {
         carryOutChanges(of: turn)
-        guard var record = records.removeValue(forKey: turn) else { return false }
+        guard var record = turns.take(turn) else { return false }
         // The text before tool calls is part of what was heard.
         for index in record.tools.indices { record.tools[index].text = "" }
         log.append(record)
@@ -191,7 +139,7 @@ struct Responding {
     }
 
     private mutating func reportMetrics(of turn: TurnID) {
-        guard let metrics = stopwatches.removeValue(forKey: turn)?.metrics else { return }
+        guard let metrics = turns.takeMetrics(of: turn) else { return }
         room?.send(AssistantMessage.turnMetrics(metrics))
         configuration.onMetrics(metrics)
     }

@@ -69,10 +69,10 @@ struct ResponseWriter: Sendable {
     /// heard, so this also ends one that stays without a response.
     private func fill() async {
         let after = Duration.milliseconds(configuration.definition.fillerAfterMs)
-        guard after > .zero, let end = await pipeline.update({ $0.endOfTurn(turn) }) else { return }
+        guard after > .zero, let end = await pipeline.update({ $0.turns.endOfTurn(turn) }) else { return }
         do {
             try await configuration.clock.sleep(end.decided + after - configuration.clock.now())
-            guard await pipeline.update({ $0.isSilent(turn) }) else { return }
+            guard await pipeline.update({ $0.turns.isSilent(turn) }) else { return }
             let filler = configuration.phrases.filler
             var speech: [SynthesizedSpeech] = []
             for try await piece in configuration.engines.announcer.synthesize(filler, voice: configuration.definition.voice) {
@@ -149,7 +149,7 @@ struct ResponseWriter: Sendable {
             case .toolCall(let call): round.calls.append(call)
             case .schedule(let reminder): await pipeline.update { $0.schedule(reminder, in: turn) }
             case .cancelSchedule(let id): await pipeline.update { $0.cancelSchedule(id, in: turn) }
-            case .endCall: await pipeline.update { $0.endsAfter = turn }
+            case .endCall: await pipeline.update { $0.turns.last = turn }
             }
         }
         for piece in splitter.remainingPieces() { speak(piece) }
@@ -205,7 +205,7 @@ struct ResponseWriter: Sendable {
         var results: [String] = []
         for call in calls { results.append(await run(call)) }
         let entry = TurnRecord.ToolEntry(text: text, calls: calls, results: results)
-        await pipeline.update { $0.add(entry, to: turn) }
+        await pipeline.update { $0.turns[turn]?.tools.append(entry) }
         return results
     }
 

@@ -272,7 +272,7 @@ final class TestClock: Sendable {
 extension VoicePipeline {
     /// Recognitions and responses in progress.
     fileprivate var tasks: [Task<Void, Never>] {
-        Array(listening.recognitions.values) + [responding.task?.task, responding.abandonment].compactMap { $0 }
+        Array(listening.recognitions.values) + [responding.tasks.current?.task, responding.tasks.abandonment].compactMap { $0 }
     }
 }
 
