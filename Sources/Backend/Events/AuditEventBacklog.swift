@@ -104,7 +104,7 @@ struct AuditEventBacklog {
 /// The events that were dropped after the last queued item.
 private struct MissingEvents {
     private(set) var count = 0
-    /// In the order in which they first missed an event.
+    /// Rooms with missing events, ordered by the first one.
     private(set) var rooms: [String] = []
     private var seen: Set<String> = []
 

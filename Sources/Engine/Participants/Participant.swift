@@ -47,7 +47,7 @@ struct Participant: Sendable {
     /// Its identity as a sender: empty if it is hidden, as in LiveKit.
     var signature: Identity { isHidden ? Identity(text: "") : identity }
 
-    /// When something of it is due.
+    /// Its earliest deadline.
     var deadline: Instant? {
         var deadline = EarliestDeadline()
         deadline.include(updates.tokenDueAt)

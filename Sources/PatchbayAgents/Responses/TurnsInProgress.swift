@@ -8,7 +8,7 @@ struct TurnsInProgress: Sendable {
     /// The call ends when everything of this turn was spoken.
     var last: TurnID?
 
-    /// What a turn adds to the conversation; nil once it is in the log, or forgotten.
+    /// The record of a turn; nil once it is in the log, or forgotten.
     subscript(turn: TurnID) -> TurnRecord? {
         get { records[turn] }
         _modify { yield &records[turn] }

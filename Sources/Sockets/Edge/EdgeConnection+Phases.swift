@@ -2,7 +2,7 @@ internal import Glibc
 internal import Wire
 
 extension EdgeConnection {
-    /// What the content of a connection is, and who takes it.
+    /// The content that a connection carries, and its receiver.
     enum Phase {
         case requests(RequestPhase)
         case client(OutgoingRequest)
@@ -153,7 +153,7 @@ extension EdgeConnection {
         if !isInputOpen { fail() }
     }
 
-    /// Input arrives that nobody wants any more.
+    /// Discards input that is no longer needed.
     func discard(_ count: Int, _ ending: Ending) {
         var ending = ending
         let mayGoOn = ending.discard(count)

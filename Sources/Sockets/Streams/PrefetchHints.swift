@@ -41,7 +41,7 @@ package struct PrefetchHints {
         subscriber = [Self.address(of: other), 0, Self.address(of: otherStream), otherStream.sealingAddress]
     }
 
-    /// For a frame to the first of a track's subscribers.
+    /// The hints for sending a frame to the first subscriber of a track.
     fileprivate init(sender: UInt, track: UInt, subscriber: UInt, connection: UInt, stream: UInt, cipher: UInt) {
         self.sender = [0, 0, 0, sender, track]
         self.subscriber = [subscriber, connection, stream, cipher]

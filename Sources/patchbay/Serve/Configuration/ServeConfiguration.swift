@@ -156,7 +156,7 @@ struct ServeConfiguration {
     }
 }
 
-/// What the accounts of the store may do.
+/// Settings of users: their issuer, accounts, sessions and calls.
 struct UserSettings {
     /// Nil if only the gateway issues users' tokens.
     var externalIssuer: ExternalIssuer?
