@@ -84,7 +84,7 @@ final class TestBackend: Sendable {
             try backend.store.close()
             withExtendedLifetime(place) {}
         }
-        TestGateway.waitsToo(for: keeping)
+        gateway.add(keeping)
     }
 
     /// Stops this gateway and starts another with the same store.

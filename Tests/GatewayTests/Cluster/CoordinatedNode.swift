@@ -62,8 +62,8 @@ final class CoordinatedNode: Sendable {
         }
         self.backend = backend
         let (calls, dispatch, writer) = try #require(services)
-        TestGateway.waitsToo(
-            for: Task {
+        gateway.add(
+            Task {
                 async let written: Void = writer.run()
                 async let dispatched: Void = dispatch.run()
                 try await calls.run()

@@ -11,6 +11,7 @@ import TLSRecords
 final class TestGateway: Sendable {
     let gateway: Gateway
     private let running: Task<Void, any Error>
+    private let companions = Mutex<[Task<Void, any Error>]>([])
 
     var port: Int { gateway.port }
 
@@ -49,18 +50,19 @@ final class TestGateway: Sendable {
     deinit {
         gateway.drain()
         gateway.drain()
-        Self.ending.withLock { $0.append(running) }
+        let tasks = [running] + companions.withLock { $0 }
+        Self.ending.withLock { $0 += tasks }
     }
 
     private static let ending = Mutex<[Task<Void, any Error>]>([])
 
-    /// Registers another task that must have ended when a test ends.
-    static func waitsToo(for task: Task<Void, any Error>) {
-        ending.withLock { $0.append(task) }
+    /// Adds a task that ends with the gateway. Tests wait for it as for the gateway, and not before: other tests end while this one runs.
+    func add(_ companion: Task<Void, any Error>) {
+        companions.withLock { $0.append(companion) }
     }
 
-    /// Waits for all gateways without references, so that none is running when the process exits. One that cannot end, because a test has
-    /// failed while its store was away, is cancelled, as `serve` does.
+    /// Waits for all gateways without references and their companions, so that none is running when the process exits. One that cannot end,
+    /// because a test has failed while its store was away, is cancelled, as `serve` does.
     static func allEnded() async {
         let tasks = ending.withLock { tasks in
             defer { tasks.removeAll() }
