@@ -4,7 +4,7 @@ import Testing
 
 @testable import Gateway
 
-/// The rest of a cluster, as one node sees it that sends messages.
+/// A cluster in memory around one node, `a/1`, that sends messages.
 final class MessagesWorld: Sendable {
     struct State {
         var running: Set<String> = ["b/1", "c/1"]
@@ -24,7 +24,8 @@ final class MessagesWorld: Sendable {
 
     let state = Mutex(State())
 
-    func cluster() -> OutgoingMessages.Cluster {
+    /// The cluster as node `a/1` sees it.
+    var cluster: OutgoingMessages.Cluster {
         OutgoingMessages.Cluster(
             local: "a/1",
             isRunning: { [self] node in state.withLock { $0.running.contains(node) } },
@@ -58,9 +59,9 @@ final class MessagesWorld: Sendable {
             }, noteLoss: { [self] in state.withLock { $0.lost += 1 } })
     }
 
-    /// Runs a story while destinations are searched for. What is delivered at this node counts as received by it.
+    /// Runs a story while `OutgoingMessages` looks for destinations. Messages that it delivers locally count as received by this node.
     func run(_ story: (OutgoingMessages) throws -> Void) throws {
-        let outgoing = OutgoingMessages(cluster())
+        let outgoing = OutgoingMessages(cluster)
         let running = Task {
             await outgoing.run { [self] message in
                 state.withLock { $0.received["a/1", default: []].append(message) }

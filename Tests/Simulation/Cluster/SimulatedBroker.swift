@@ -10,7 +10,7 @@ final class SimulatedBroker {
     private var journal: [(key: String, before: StoredRecord?)] = []
     private(set) var isUp = true
     private var isFrozen = false
-    /// What arrives while the broker stands still, in order.
+    /// Requests that arrive while the broker is frozen, in order.
     private var held: [() -> Void] = []
     /// Refuses records that are much bigger than the ones that they replace.
     var refusesGrowth = false
