@@ -46,14 +46,27 @@ extension Admission {
         self.init(
             identity: grant.identity, name: token.name, kind: token.kind, metadata: token.metadata, attributes: token.attributes,
             permission: grant.permission, isRoomAdmin: token.video?.roomAdmin ?? false, sessionID: token.sessionID,
-            autoSubscribe: autoSubscribe, receivesText: token.receivesText, resumeToken: ResumeToken.random(),
-            resumeSecret: ResumeSecret(ResumeToken.randomSecret().revealedText), server: server, joinedAt: now)
+            autoSubscribe: autoSubscribe, receivesText: token.receivesText, resumeToken: ResumeSecret.randomToken(),
+            resumeSecret: .random(), server: server, joinedAt: now)
     }
 }
 
+/// Resume tokens stand in URLs, so they consist of `RT_` and hexadecimal digits.
 extension ResumeSecret {
-    /// As rooms derive the tokens of their participants.
-    func token(_ number: UInt32) -> String { ResumeToken.derived(number, from: SecretText(revealedText)) }
+    private static var byteCount: Int { 16 }
+
+    static func random() -> ResumeSecret { ResumeSecret(Hex.encode(randomBytes(byteCount))) }
+
+    /// A participant's first token.
+    static func randomToken() -> String { token(of: randomBytes(byteCount)) }
+
+    /// The token with that number, the same at all nodes. No token reveals another one without the secret.
+    func token(_ number: UInt32) -> String {
+        let code = SHA2.hmac(of: Array("patchbay resume token \(number)".utf8), key: Array(revealedText.utf8))
+        return Self.token(of: code.prefix(Self.byteCount))
+    }
+
+    private static func token(of bytes: some Collection<UInt8>) -> String { "RT_" + Hex.encode(bytes) }
 }
 
 extension TokenContent {
