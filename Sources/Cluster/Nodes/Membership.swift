@@ -9,6 +9,8 @@ package struct Membership: Sendable {
     private struct Sight {
         var beat: NodeBeat
         var at: Instant
+        /// When its first beat was received.
+        let since: Instant
     }
 
     package let local: NodeIdentity
@@ -44,8 +46,9 @@ package struct Membership: Sendable {
     /// Notes a beat. Repeated and overtaken ones of others change nothing.
     package mutating func received(_ beat: NodeBeat, at now: Instant) {
         guard beat.node != local else { return noteEcho(at: now) }
-        guard sights[beat.node].map({ $0.beat.number < beat.number }) ?? (sights.count < ClusterLimits.nodesMax) else { return }
-        sights[beat.node] = Sight(beat: beat, at: now)
+        let known = sights[beat.node]
+        guard known.map({ $0.beat.number < beat.number }) ?? (sights.count < ClusterLimits.nodesMax) else { return }
+        sights[beat.node] = Sight(beat: beat, at: now, since: known?.since ?? now)
     }
 
     private mutating func noteEcho(at now: Instant) {
@@ -56,8 +59,11 @@ package struct Membership: Sendable {
     }
 
     /// Whether another node that runs has this node's name. The later one of both, by incarnation, has to end.
+    ///
+    /// Its beats must have arrived for some time: a broker that was frozen delivers those of an earlier process of this node at once.
     package func mustYieldName(to other: NodeIdentity) -> Bool {
-        other.name == local.name && other.incarnation < local.incarnation && sights[other] != nil
+        guard other.name == local.name, other.incarnation < local.incarnation, let sight = sights[other] else { return false }
+        return sight.at - sight.since >= ClusterLimits.echoSilence
     }
 
     /// Whether a node has certainly been silent for long enough. False while this node does not hear itself.
