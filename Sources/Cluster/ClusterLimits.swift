@@ -19,6 +19,10 @@ package enum ClusterLimits {
     package static let writeBurst: Duration = writeInterval * 3
     /// A room's home reads its record if it has neither read nor written it for this time.
     package static let confirmationInterval: Duration = .seconds(4)
+    /// The same for `lossWatch` after a home has found that the broker lost writes. A request of another home may have been under way then,
+    /// and is repeated after the broker's timeout.
+    package static let lossConfirmationInterval: Duration = .seconds(1)
+    package static let lossWatch: Duration = .seconds(5)
     /// Minimum time between two visits to all rooms at home.
     package static let passInterval: Duration = .milliseconds(20)
     /// The time before another attempt after the broker did not answer.

@@ -303,6 +303,20 @@ struct ClusterStateMachineTests {
         #expect(effects == [.write(room: "r", RoomRecord(epoch: epoch, home: node.local, snapshot: [7]), after: 0)])
     }
 
+    /// The home with the higher epoch may write its record later, because its request was under way when the broker lost its data.
+    @Test func homeWhoseRecordWasLostSoonNoticesAnotherHome() throws {
+        let node = Node()
+        let epoch = try node.begin("r")
+        node.handle(.disconnected)
+        node.handle(.connected)
+        node.handle(.read(room: "r", .success(nil)))
+        node.handle(.collected(room: "r", snapshot: []))
+        node.handle(.written(room: "r", .success(1)))
+        #expect(node.pass(.seconds(1)) == [.read(room: "r")])
+        let later = RoomRecord(epoch: RoomEpoch(number: epoch.number + 1, claim: 1), home: other, snapshot: [])
+        #expect(node.handle(.read(room: "r", stored(later))) == [.ended(room: "r", .lost(to: other))])
+    }
+
     @Test func homeWhoseEffectsTheStoreRefusesRaisesItsEpoch() throws {
         let node = Node()
         _ = try node.begin("r")

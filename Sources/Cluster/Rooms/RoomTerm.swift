@@ -37,7 +37,9 @@ struct RoomTerm {
         /// The earliest time of the next read or write, except for confirmation.
         var notBefore: Instant
         /// When to read the record if there is nothing to write.
-        var confirmAt: Instant
+        private(set) var confirmAt: Instant
+        /// Until then, the record is read more often: the broker has lost writes, and another home may write its own record again.
+        private var watchedUntil: Instant?
         /// When to write it even if nothing has changed.
         let refreshAt: Instant
         /// When the writes so far conform to `writeInterval` on average.
@@ -46,8 +48,17 @@ struct RoomTerm {
         init(writtenAt now: Instant, after previous: Schedule? = nil) {
             paidOffAt = max(previous?.paidOffAt ?? now, now) + ClusterLimits.writeInterval
             notBefore = paidOffAt + (.zero - ClusterLimits.writeBurst)
-            confirmAt = now + ClusterLimits.confirmationInterval
             refreshAt = now + ClusterLimits.refreshInterval
+            (confirmAt, watchedUntil) = (now, previous?.watchedUntil)
+            confirmed(at: now)
+        }
+
+        mutating func noteLoss(at now: Instant) { watchedUntil = now + ClusterLimits.lossWatch }
+
+        /// The record has been read or written.
+        mutating func confirmed(at now: Instant) {
+            let isWatched = watchedUntil.map { now < $0 } ?? false
+            confirmAt = now + (isWatched ? ClusterLimits.lossConfirmationInterval : ClusterLimits.confirmationInterval)
         }
     }
 
@@ -200,10 +211,13 @@ struct RoomTerm {
             return .lost(to: found.0.home)
         case .success(let found):
             // A lower epoch, or none, is left if the broker has lost its last writes.
-            if found?.0.epoch != epoch { isDirty = true }
+            if found?.0.epoch != epoch {
+                isDirty = true
+                schedule.noteLoss(at: now)
+            }
             (revision, isInDoubt) = (found?.revision ?? 0, false)
             if fallback != nil { fallback = found?.0.snapshot ?? [] }
-            schedule.confirmAt = now + ClusterLimits.confirmationInterval
+            schedule.confirmed(at: now)
             return .continues(kept: [])
         case .failure:
             // The refusal has told that somebody else has written.
